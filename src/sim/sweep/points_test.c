@@ -177,6 +177,61 @@ static void every_word_of_a_sweep_is_in_its_digest(void **state)
     }
 }
 
+/* However much of it was written: what is whole is taken, and how far it goes. */
+static void journals_are_taken_as_far_as_they_are_whole(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct myr_sweep sweep;
+    struct myr_err err;
+    size_t ends[4] = {};
+    myr_buf_printf(&text, "%sseed: 0-9", head);
+    assert_int_equal(parse(&sweep, &arena, text.data, &err), MYR_OK);
+    myr_buf_clear(&text);
+    /* The first line, a point of one job, one of two jobs. */
+    static const uint32_t rows[][3] = {{4, 0, 1}, {9, 0, 2}, {9, 1, 2}};
+    myr_buf_printf(&text, "myriad sweep 1,%016llx,10,v\n", (unsigned long long)sweep.digest);
+    ends[0] = text.len;
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        myr_buf_printf(&text, "%u,%u,%u,ok", rows[i][0], rows[i][1], rows[i][2]);
+        for (uint32_t c = 1; c < MYR_SWEEP_COLUMNS; c++) {
+            myr_buf_putc(&text, ',');
+        }
+        myr_buf_putc(&text, '\n');
+        ends[i + 1] = text.len;
+    }
+    for (size_t len = 0; len <= text.len; len++) {
+        struct myr_sweep_row any = {}, *found = &any;
+        uint32_t count = 99;
+        size_t whole = 99;
+        assert_int_equal(myr_sweep_journal(&sweep, "v", "j", (struct myr_str){text.data, len},
+                                           &arena, &found, &count, &whole, &err),
+                         MYR_OK);
+        assert_int_equal(count, len < ends[1] ? 0 : len < ends[3] ? 1 : 3);
+        assert_int_equal(whole, len < ends[0]   ? 0
+                                : len < ends[1] ? ends[0]
+                                : len < ends[3] ? ends[1]
+                                                : ends[3]);
+        assert_true(len >= ends[0] || found == NULL);
+        for (uint32_t i = 0; i < count; i++) {
+            assert_int_equal(found[i].point, rows[i][0]);
+            assert_int_equal(found[i].job, rows[i][1]);
+            assert_int_equal(found[i].jobs, rows[i][2]);
+        }
+    }
+    struct myr_sweep_row *found;
+    uint32_t count;
+    size_t whole;
+    assert_int_equal(myr_sweep_journal(&sweep, "w", "j", (struct myr_str){text.data, text.len},
+                                       &arena, &found, &count, &whole, &err),
+                     MYR_EINVAL);
+    assert_string_equal(err.message,
+                        "j:1:1: is the journal of another sweep, or of another version");
+    assert_string_equal(err.hint, "remove it, or give another --out");
+    assert_true(found == NULL && count == 0 && whole == 0);
+}
+
 /* --- the picture */
 
 struct drawn {
@@ -260,6 +315,7 @@ int main(void)
         cmocka_unit_test(files_are_read_as_they_were),
         cmocka_unit_test(there_are_only_so_many),
         cmocka_unit_test(every_word_of_a_sweep_is_in_its_digest),
+        cmocka_unit_test(journals_are_taken_as_far_as_they_are_whole),
         cmocka_unit_test(pictures_are_what_they_were),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
