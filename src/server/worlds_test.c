@@ -176,6 +176,27 @@ static void a_full_store(void)
     full = false;
 }
 
+/* --- a twin that cannot grow */
+
+/* The old world goes on where the new one cannot be made. */
+static void cannot_grow(void)
+{
+    look();
+    snprintf(server->config.faults, sizeof(server->config.faults), "nobody's");
+    ask("Bearer a", "POST", "/v1/design",
+        "{\"nodes\":\"n[0-4]\",\"gpus_per_node\":\"8\",\"nodes_per_leaf\":\"2\","
+        "\"design_nodes\":\"5\"}");
+    ask("Bearer a", "POST", "/v1/inject", "{\"node\":\"n2\",\"fault\":\"node-dies\"}");
+}
+
+static void a_twin_that_cannot_grow(void)
+{
+    static const struct step steps[] = {{20000, cannot_grow}, {140000, look}, {0, NULL}};
+    put_world("twin", "speed: 10\n");
+    assert_int_equal(serve("a twin that cannot grow", steps, 150, false), MYR_OK);
+    nodes = "n[0-4]";
+}
+
 /* --- the service manager by another name */
 
 static void at_other_addresses(void)
@@ -242,6 +263,7 @@ static void servers_of_other_worlds(void **state)
     agents_come();
     a_slurm_that_is_not_there();
     a_full_store();
+    a_twin_that_cannot_grow();
     at_other_addresses();
     unsetenv("NOTIFY_SOCKET");
     lines_end();

@@ -350,6 +350,106 @@ static void qualities_have_limits(void **state)
     }
 }
 
+/* Each bound of a list, at it and behind it; what is refused is shown. */
+static int count_name(void *context, struct myr_str name, struct myr_err *err)
+{
+    (void)name;
+    (void)err;
+    ++*(uint32_t *)context;
+    return MYR_OK;
+}
+
+static int enough(void *context, struct myr_str name, struct myr_err *err)
+{
+    ++*(uint32_t *)context;
+    return myr_err_set(err, MYR_ERANGE, "%.*s is enough", (int)name.len, name.data);
+}
+
+static void lists_at_their_bounds(void **state)
+{
+    (void)state;
+    char long_name[300], long_tail[300], wide[80];
+    memset(long_name, 'n', 255);
+    long_name[255] = '\0';
+    snprintf(long_tail, sizeof(long_tail), "%.253s[09-10]", long_name);
+    snprintf(wide, sizeof(wide), "n[%018d-%018d]", 7, 8);
+    const struct {
+        const char *list;
+        uint32_t count;
+    } good[] = {{"a[1]b[1]c[1]d[1]e[1]f[1]g[1]h[1]", 1},
+                {"a[1-2]b[1-2]c[1-2]d[1-2]e[1-2]f[1-2]g[1-2]h[1-2]", 256},
+                {long_name, 1},
+                {long_tail, 2},
+                {wide, 2},
+                {"[7-8]", 2},
+                {"a[5-5],b", 2}};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(good); i++) {
+        uint32_t count = 0;
+        struct myr_err err = {};
+        assert_int_equal(myr_slurm_read_names(myr_str_from(good[i].list), count_name, &count, &err),
+                         MYR_OK);
+        assert_int_equal(count, good[i].count);
+    }
+    char longer[320], longer_tail[300], longer_end[300], wider[80];
+    snprintf(longer, sizeof(longer), "%sn", long_name);
+    snprintf(longer_tail, sizeof(longer_tail), "%.254s[09-10]", long_name);
+    snprintf(longer_end, sizeof(longer_end), "%.253s[09-10]x", long_name);
+    snprintf(wider, sizeof(wider), "n[%019d]", 7);
+    const char *const bad[] = {"a[1]b[1]c[1]d[1]e[1]f[1]g[1]h[1]i[1]",
+                               "a[1]b[]",
+                               "a[1]b]",
+                               "n[1,]",
+                               "n[,1]",
+                               "n[1-2-3]",
+                               "n[1-]",
+                               "n[-1]",
+                               "n[0-1000000]",
+                               longer,
+                               longer_tail,
+                               longer_end,
+                               wider,
+                               ",a",
+                               "a,"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
+        uint32_t count = 0;
+        struct myr_err err = {};
+        assert_int_equal(myr_slurm_read_names(myr_str_from(bad[i]), count_name, &count, &err),
+                         MYR_EINVAL);
+        assert_non_null(strstr(err.message, "' is no list of nodes such as n[001-032,040]"));
+    }
+    /* Who has had enough ends it, and nothing is named behind. */
+    uint32_t count = 0;
+    struct myr_err err = {};
+    assert_int_equal(myr_slurm_read_names(MYR_STR("n[1-9],x"), enough, &count, &err), MYR_ERANGE);
+    assert_int_equal(count, 1);
+    assert_string_equal(err.message, "n1 is enough");
+}
+
+static void gpus_without_a_number(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *gres;
+        uint64_t gpus;
+    } rows[] = {{"gpu", 1},
+                {"gpu:h100", 1},
+                {"gpu:h100:1024", 1024},
+                {"gpu:1025", 0},
+                {"gpus:4", 0},
+                {"gp:4", 0},
+                {"(null)", 0},
+                {"", 0},
+                {"license:4,gpu:2", 2},
+                {"gpu:2,gpu", 3},
+                {"gpu:3(S:0,1),gpu:1", 4},
+                {"gpu:(null):2", 1}};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        char line[120];
+        snprintf(line, sizeof(line), "n|p|1|1|%s|idle|none", rows[i].gres);
+        assert_int_equal(one_node(line).gpus, rows[i].gpus);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +459,8 @@ int main(void)
         cmocka_unit_test(a_line_is_a_job),
         cmocka_unit_test(what_is_no_answer_is_refused),
         cmocka_unit_test(lists_of_nodes_are_names),
+        cmocka_unit_test(lists_at_their_bounds),
+        cmocka_unit_test(gpus_without_a_number),
         cmocka_unit_test(numbers_and_faults_are_read),
         cmocka_unit_test(words_of_every_version_are_understood),
         cmocka_unit_test(partitions_without_nodes_and_mixed_sizes_are_read),
