@@ -216,6 +216,9 @@ static void tell(const char *small, const char *large, struct myr_grow_crews cre
     "topology: dragonfly, switch: tiny16, group_switches: 2, hosts_per_switch: 2, " \
     "global_ports: 2"
 
+#define FEE(price)                                                                         \
+    "items: [{part: firewall}, {part: bastion, quantity: 2}]\nprices: {book: cn-2024-05, " \
+    "parts: {firewall: " price "}}\n"
 #define PLANAR(servers, pod)                                                                \
     "servers: " servers "\nserver: b300-8gpu\nnetworks: {compute: {topology: twin-planar, " \
     "switch: sn5600, tiers: 3, leaf_down: 8, leaf_up: 8, pod_leaves: " pod "}}\n"
@@ -285,6 +288,8 @@ static const struct {
     {ONE("9", "topology: clos, switch: tiny8, tiers: 3, fill: dense"),
      ONE("21", "topology: clos, switch: tiny8, tiers: 3, fill: dense"),
      {2, 30, 9}},
+    /* As many as before, at another price. */
+    {CLOS("2", "") FEE("100"), CLOS("3", "") FEE("150.5"), {1, 99, 9}},
     /* What cannot be. */
     {GROUPS(GROUP("a", "3", "h100-8gpu")),
      GROUPS(GROUP("c", "2", "mi300x-8gpu") GROUP("a", "3", "h100-8gpu")),

@@ -22,8 +22,22 @@ static void headroom_is_that_of_the_tables(void **state)
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
         assert_int_equal(room_headroom_bytes(rows[i].gbps, rows[i].length_m), rows[i].bytes);
     }
-    /* Beyond the tables the formula goes on. */
-    assert_true(room_headroom_bytes(400, 500) > room_headroom_bytes(400, 300));
+    /* Beyond the tables the formula goes on, byte by byte: what is on the wire both ways, a frame,
+     * the other side's delay by speed, and 15 bytes for each Gb/s, three times for short packets.
+     */
+    static const struct {
+        uint32_t gbps, quanta;
+    } speeds[] = {{100, 394}, {199, 394}, {200, 453}, {399, 453}, {400, 905}, {800, 905}};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(speeds); i++) {
+        for (uint32_t cm = 30001; cm < 31500; cm++) {
+            double wire = cm / 100.0 * 2 * speeds[i].gbps * 1e9 / 8 / 198e6;
+            double frames = 9216 + 800 + 64.0 * speeds[i].quanta + 15.0 * speeds[i].gbps;
+            uint64_t kib = (uint64_t)(1024 + 3 * (wire + frames)) / 1024 + 1;
+            uint64_t wide = speeds[i].gbps == 800 ? 19456 + 9216 : 0;
+            assert_int_equal(room_headroom_bytes(speeds[i].gbps, cm / 100.0),
+                             kib * 1024 + 19456 + wide);
+        }
+    }
 }
 
 static void columns_are_named_like_those_of_a_sheet(void **state)
