@@ -128,6 +128,12 @@ static const struct {
     {LAYOUT, "item,count,rack\nleaf,16,A1\nspine\n,,\nstorage leaf,2\n"},
     {LAYOUT, "rack,item,part,u,kw\nA1,agg/oob-0,eth-32x100g,1,1\nA1,access/none-1,sn2201,1,1\n"},
     {LIST, "part;quantity\nx;1\n"},
+    {LIST, "system,name,part,quantity\ncompute,switch,MQM9790-NS2F,24\ncompute,m,MMS4X00-NS,336\n"
+           "compute,m,MMA4Z00-NS,336\ncompute,m,MMS4X00-NS400,160\ncompute,m,MMA4Z00-NS400,160\n"
+           "compute,f,MFP7E30-N050,416\ncompute,f,MFP7E10-N050,416\n"},
+    {LIST, "system,name,part,quantity\ncompute,switch,MQM9790-NS2F,24\ncompute,m,MMA4Z00-NS,336\n"
+           "compute,m,MMS4X00-NS,336\ncompute,m,MMA4Z00-NS400,320\ncompute,f,MFP7E10-N040,500\n"
+           "compute,f,MFP7E10-N050,332\ncompute,f,MFP7E10-N060,10\n"},
     {LIST, "system,name,part,quantity\ncompute,transceiver NIC end,own-7,320\ncompute,transceiver "
            "switch end,own-6,320\ncompute,fibre cable,own-8,640\nservice,switch,own-9,6\noob,core "
            "switch,own-5,2\n"},

@@ -197,7 +197,29 @@ static void begin(struct planned *p, const char *text)
     }
 }
 
-static void tell_whole(const char *text, struct myr_buf *told)
+/* What is in a node; not again where it is as in the plan before. */
+static void tell_inside(const struct myr_design *design, struct myr_buf *before,
+                        struct myr_buf *told)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf now = {};
+    myr_buf_puts(&now, "  inside");
+    for (uint32_t i = 0; i < design->inside_count; i++) {
+        const struct myr_inside *part = &design->insides[i];
+        myr_buf_printf(&now, " %u.%u.%u.%u", part->kind, part->net, part->numa, part->index);
+    }
+    for (uint32_t i = 0; i < design->inside_link_count; i++) {
+        const struct myr_inside_link *link = &design->inside_links[i];
+        myr_buf_printf(&now, " %u-%u %u", link->a, link->b, link->gbps);
+    }
+    myr_buf_puts(&now, "\n");
+    if (before->len != now.len || memcmp(before->data, now.data, now.len) != 0) {
+        myr_buf_put(told, now.data, now.len);
+        myr_buf_clear(before);
+        myr_buf_put(before, now.data, now.len);
+    }
+}
+
+static void tell_whole(const char *text, struct myr_buf *inside, struct myr_buf *told)
 {
     struct planned p;
     myr_buf_printf(told, "== %s", text);
@@ -209,6 +231,7 @@ static void tell_whole(const char *text, struct myr_buf *told)
         (void)myr_plan_answer(&p.design, &p.answer);
         tell_answer(&p, told);
         tell_sets(&p.design, told);
+        tell_inside(&p.design, inside, told);
         tell_bill(&p.design, told);
         tell_types(&p.design, told);
         tell_cables(&p.design, told);
@@ -221,8 +244,9 @@ static void whole_plans_are_what_they_were(void **state)
 {
     (void)state;
     MYR_CLEANUP(myr_buf_done) struct myr_buf told = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf inside = {};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(wholes); i++) {
-        tell_whole(wholes[i], &told);
+        tell_whole(wholes[i], &inside, &told);
     }
     assert_kept("plan-wholes.txt", &told);
 }

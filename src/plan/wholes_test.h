@@ -43,6 +43,10 @@ static const char own_parts[] =
     "  duo: {title: two GPUs, gpu: h100-sxm, gpus_per_node: 2, scale_up_gpus: 2, scale_up_gbps: "
     "800, "
     "nics: {compute: {nic: cx7-400g-osfp, count: 2}}, watts: 2000, rack_units: 2}\n"
+    "  old: {title: old slots, gpu: h100-sxm, gpus_per_node: 5, scale_up_gpus: 5, scale_up_gbps: "
+    "90, "
+    "numa: 3, pcie_switches: 4, pcie_gen: 2, nics: {compute: {nic: cx7-400g-osfp, count: 3}, oob: "
+    "{nic: bmc-1g, count: 1}}, watts: 2000, rack_units: 2}\n"
     "  many: {title: many rails, gpu: h100-sxm, gpus_per_node: 32, scale_up_gpus: 32, "
     "scale_up_gbps: "
     "800, scale_up_switches: 4, numa: 4, pcie_switches: 8, nics: {compute: {nic: cx7-400g-osfp, "
@@ -389,6 +393,14 @@ static const char *const wholes[] = {
     "servers: 1000000\nserver: b300-8gpu-4x200\n" COMPUTE("switch: eth-102t4"),
     "servers: 600000\nserver: gb200-nvl72\n" COMPUTE(""),
 
+    /* Insides of a node. */
+    "servers: 1\nserver: old\nnetworks: {compute: {topology: clos}, oob: }\n",
+    "servers: 1\nserver: many\n" COMPUTE("topology: clos, switch: mqm9790-ns2f"),
+    "servers: 1\nserver: duo\n" COMPUTE("topology: clos"),
+    "servers: 1\nserver: gb200-nvl72\nnetworks: {compute: , storage: , service: , oob: }\n",
+    "servers: 1\nserver: generic-1gpu\n" COMPUTE(""),
+    "servers: 1\nserver: dgx-h100\nnetworks: {compute: , storage: , service: , oob: }\n",
+
     /* Lengths. */
     "servers: 12\n" COMPUTE(
         "switch: mqm9790-ns2f, tiers: 3, length_m: {host_leaf: 3, leaf_spine: 31, "
@@ -426,7 +438,7 @@ static const char *const shown[] = {
 
 /* Whose pictures alone are told. */
 static const char *const pictures[] = {
-    COMPUTE("topology: torus, switch: eight, dims: [2, 2, 2], hosts_per_switch: 4"),
+    COMPUTE("topology: torus, switch: eight, dims: [2, 2, 8], hosts_per_switch: 1"),
     COMPUTE("topology: torus, switch: eight, dims: [4, 4, 4], hosts_per_switch: 1"),
     COMPUTE("topology: torus, switch: eight, dims: [3, 2, 9], hosts_per_switch: 1"),
     COMPUTE("topology: torus, switch: eight, dims: [9, 3, 2], hosts_per_switch: 1"),
