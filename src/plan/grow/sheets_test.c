@@ -101,6 +101,11 @@ static void tell_folder(const char *folder, struct myr_buf *told)
     "mqm9790-ns2f, topology: clos, leaf_down: 8, leaf_up: 4, tiers: 2}, service: , oob: }\n" \
     "room: {rows: 3, columns: 7, rack_kw: 24}\n"
 
+#define DROPS(servers, metres)                                                             \
+    "servers: " servers "\nserver: h100-8gpu\nnetworks: {compute: {switch: mqm9790-ns2f, " \
+    "topology: clos, leaf_down: 8, leaf_up: 4, tiers: 2}}\nroom: {rows: 2, columns: 6, "   \
+    "rack_kw: 24, drop_m: " metres "}\n"
+
 static void crews_get_their_sheets(void **state)
 {
     (void)state;
@@ -113,6 +118,8 @@ static void crews_get_their_sheets(void **state)
         {SMALL, LARGE, {2, 30, 4}},
         {OF("1", TORUS "[3, 2]"), OF("3", TORUS "[4, 2]"), {2, 9, 2}},
         {OF("1", TORUS "[2, 2]") PRICED, OF("1", TORUS "[3, 3]") PRICED, {3, 7, 1}},
+        /* Cables of other lengths: the old ones are left over. */
+        {DROPS("2", "2"), DROPS("3", "9"), {2, 30, 4}},
     };
     MYR_CLEANUP(myr_buf_done) struct myr_buf told = {};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
