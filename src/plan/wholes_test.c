@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "kept.h"
+#include "myriad/plan/report.h"
 #include "planned_test.h"
 
 /* " key=value" of all below a value; lists in brackets. Absent networks and empty lists say
@@ -317,12 +318,65 @@ static void pictures_of_every_shape_are_what_they_were(void **state)
     assert_kept("plan-pictures.txt", &told);
 }
 
+/* What stands between the tags of a page, but for pictures and styles. */
+static void tell_words(const struct myr_buf *page, struct myr_buf *told)
+{
+    static const char *const skipped[][2] = {
+        {"<svg", "</svg>"}, {"<style", "</style>"}, {"<script", "</script>"}};
+    bool open = false;
+    for (const char *at = page->data; *at;) {
+        const char *end = at;
+        if (*at == '<') {
+            end = strchr(at, '>');
+            for (size_t i = 0; i < MYR_ARRAY_COUNT(skipped); i++) {
+                if (strncmp(at, skipped[i][0], strlen(skipped[i][0])) == 0) {
+                    end = strstr(at, skipped[i][1]) + strlen(skipped[i][1]) - 1;
+                }
+            }
+            myr_buf_puts(told, open ? "\n" : "");
+            open = false;
+        } else if (*at != '\n') {
+            myr_buf_puts(told, open ? "" : "  ");
+            myr_buf_putc(told, *at);
+            open = true;
+        }
+        at = end + 1;
+    }
+}
+
+/* Its file has no figures, no halvings, and less beside the lines of the bill. */
+static void a_design_of_an_older_program_is_shown_as_far_as_it_goes(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf told = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf page = {};
+    struct planned p;
+    struct myr_answer_form form = {.format = MYR_FORMAT_TABLE, .width = 100};
+    struct myr_plan_about about = {.date = "2026-11-17"};
+    begin(&p,
+          "servers: 3\nprices: cn-2024-05\nnetworks: {compute: {switch: mqm9790-ns2f, topology: "
+          "clos}, storage: }\nstorage: {capacity_tb: 300}\n");
+    assert_int_equal(myr_plan(&p.arena, &p.catalog, &p.spec, &p.design, &p.err), MYR_OK);
+    p.design.figure_count = p.design.bisection_count = 0;
+    p.design.bom_more = NULL;
+    myr_answer_init(&p.answer, &p.arena, "myriad.plan", 1);
+    const struct myr_value *bom = myr_plan_answer(&p.design, &p.answer);
+    planned_tell(&p.answer.root, "", &told);
+    myr_plan_page(&p.design, &p.answer, bom);
+    assert_int_equal(myr_answer_write(&p.answer, &form, &told, &p.err), MYR_OK);
+    myr_plan_report(&p.design, &about, &page);
+    tell_words(&page, &told);
+    planned_end(&p);
+    assert_kept("plan-older.txt", &told);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_plans_are_what_they_were),
         cmocka_unit_test(pages_and_pictures_say_what_is_planned),
         cmocka_unit_test(pictures_of_every_shape_are_what_they_were),
+        cmocka_unit_test(a_design_of_an_older_program_is_shown_as_far_as_it_goes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -429,6 +429,12 @@ static const char *const shown[] = {
     "5]}}\n",
     "servers: 9\nserver: bare\nnetworks: {compute: {switch: eight, topology: dragonfly}}\n",
     "servers: 3\nserver: duo\nnetworks: {compute: {switch: eight, topology: clos}}\n",
+    "servers: 9\nserver: pair\nnetworks: {compute: {switch: eight, topology: torus, dims: [5, 5, "
+    "5], "
+    "hosts_per_switch: 1}, storage: {switch: eight, topology: torus, dims: [6, 2, 6], "
+    "hosts_per_switch: 1}}\n",
+    "servers: 9\nserver: pair\nnetworks: {compute: {switch: eight, topology: clos, tiers: 3}, "
+    "storage: {switch: eight, topology: dragonfly, hosts_per_switch: 2}}\n",
     "servers: 4\nserver: b300-8gpu-4x200\nnetworks: {compute: {switch: eth-102t4, planes: 4, "
     "topology: rail}}\n",
     "servers: 30\nserver: bare\nnetworks: {compute: {switch: eight, topology: clos}}\n",
