@@ -210,7 +210,7 @@ static void take_test(struct world *w, const struct myr_effect *order)
     draw_init(&rng, w->seed, DRAW_TEST, order->node, (uint64_t)node->boot << 32 | order->epoch);
     /* A check of a node that joins is quick; a diagnosis takes its time. */
     enum time_part part = order->reason ? TIME_DIAGNOSE : TIME_CHECK;
-    int64_t after_ms = times_draw_ms(&w->times, part, 1, &rng);
+    int64_t after_ms = times_draw_node_ms(&w->times, part, &rng);
     node->test_number = order->epoch;
     /* What the test will say is settled when it begins. */
     answer(w, MYR_EVENT_TESTED, order, node->broken, after_ms);
@@ -256,7 +256,7 @@ static void watch_silence(struct world *w, uint32_t id)
     struct myr_rng rng;
     node->quiet++;
     draw_init(&rng, w->seed, DRAW_DETECT, id, node->quiet);
-    int64_t ms = times_draw_ms(&w->times, TIME_DETECT_LOST, 1, &rng);
+    int64_t ms = times_draw_node_ms(&w->times, TIME_DETECT_LOST, &rng);
     ms -= w->scenario->policy.suspect_ms; /* the core adds its own */
     happen(w, w->now_ms + (ms > 1000 ? ms : 1000), HAP_SILENT, id, node->quiet);
 }
@@ -385,8 +385,8 @@ static int64_t boot_ms(struct world *w, uint32_t id)
 {
     struct myr_rng rng;
     draw_init(&rng, w->seed, DRAW_BOOT, id, w->nodes[id].boot);
-    return times_draw_ms(&w->times, TIME_REBOOT, 1, &rng) +
-           times_draw_ms(&w->times, TIME_STACK, 1, &rng);
+    return times_draw_node_ms(&w->times, TIME_REBOOT, &rng) +
+           times_draw_node_ms(&w->times, TIME_STACK, &rng);
 }
 
 void rack_fence_done(struct world *w, uint32_t id, uint32_t boot)
@@ -420,8 +420,8 @@ void crew_repair(struct world *w, uint32_t id)
     }
     struct myr_rng rng;
     draw_init(&rng, w->seed, DRAW_REPAIR, id, node->boot);
-    int64_t ms = boot_ms(w, id) + times_draw_ms(&w->times, TIME_RETURN, 1, &rng);
-    ms += node->needs_part ? times_draw_ms(&w->times, TIME_PART, 1, &rng) : 0;
+    int64_t ms = boot_ms(w, id) + times_draw_node_ms(&w->times, TIME_RETURN, &rng);
+    ms += node->needs_part ? times_draw_node_ms(&w->times, TIME_PART, &rng) : 0;
     node_down(w, id);
     /* A boot that was under way is overtaken by the crew. */
     node->life++;

@@ -34,7 +34,7 @@ void myr_twin_case_write(const struct myr_scenario *scenario, const struct myr_t
 /* Sixteen digits, small letters, as they are written. */
 static bool read_hash(struct myr_str text, uint64_t *ret)
 {
-    *ret = 0;
+    uint64_t hash = 0;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.data[i];
         uint32_t digit = c >= '0' && c <= '9'   ? (uint32_t)(c - '0')
@@ -43,8 +43,9 @@ static bool read_hash(struct myr_str text, uint64_t *ret)
         if (digit > 15) {
             return false;
         }
-        *ret = *ret << 4 | digit;
+        hash = hash << 4 | digit;
     }
+    *ret = hash;
     /* All digits, leading zeros too: it is compared as it was printed. */
     return text.len == 16;
 }

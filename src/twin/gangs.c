@@ -54,10 +54,9 @@ void inc_forget(struct world *w, uint32_t id)
             break;
         }
     }
+    /* Happenings of this use are void from now on: the next one has a serial of its own. */
     inc->used = false;
     MYR_ASSERT(w->free_incs.count < w->incs.count);
-    /* Happenings of this use are void from now on. */
-    inc->serial++;
     myr_vec_push(&w->free_incs, id);
 }
 
@@ -302,7 +301,6 @@ void inc_finish(struct world *w, uint32_t id, uint32_t serial)
     }
     inc_break(w, id, true);
     job->saved_ms = job->work_ms;
-    job->finished = true;
     job->end_ms = w->now_ms;
     check_work_done(w->check, job->id);
     log_end(w, job_id);

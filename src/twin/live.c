@@ -116,8 +116,7 @@ static uint32_t add_job(struct myr_live *live, const struct myr_job_spec *spec,
                                           .work_ms = run->work_ms,
                                           .step_ms = run->step_ms,
                                           .submit_ms = w->now_ms,
-                                          .failed_ms = -1,
-                                          .submitted = true};
+                                          .failed_ms = -1};
     return w->job_count++;
 }
 
@@ -167,7 +166,6 @@ static void bind(struct myr_live *live, uint32_t id, uint32_t job)
     /* Both ways: orders name ids, reports name the world's jobs. */
     w->job_of_id[id] = job;
     w->jobs[job].id = id;
-    w->jobs[job].accepted = true;
     check_job(w->check, id, w->jobs[job].gpus, w->jobs[job].group->restart == MYR_RESTART_STRICT);
 }
 
@@ -193,10 +191,9 @@ static void bind_spec(struct myr_live *live, uint32_t id, const struct myr_job_s
 static void accepted(struct myr_live *live, const struct myr_effect *effect)
 {
     /* All that an answer says of a job is its token. */
-    struct myr_job_spec unknown = {.token = effect->gpus, .gpus = 1, .lease_s = 600};
     const uint32_t *known = myr_u64map_find(&live->tokens, effect->gpus);
-    if (effect->state && known) {
-        bind_spec(live, effect->job, &unknown);
+    if (effect->state && known && !is_bound(live, effect->job)) {
+        bind(live, effect->job, *known);
     }
 }
 
@@ -326,7 +323,7 @@ static void adopt_rank(struct world *w, const struct myr_control *control,
     inc_rank_up(w, id);
 }
 
-/* What it has saved, and whether it is over. */
+/* What it has saved, and whether its work is done. */
 static void adopt_job(struct myr_live *live, const struct myr_control *control, uint32_t id)
 {
     struct world *w = &live->world;
@@ -336,11 +333,7 @@ static void adopt_job(struct myr_live *live, const struct myr_control *control, 
     /* The core knows steps, the world time. */
     int64_t saved_ms = view.saved_step * job->step_ms;
     job->saved_ms = saved_ms < job->work_ms ? saved_ms : job->work_ms;
-    /* Nothing older than the present incarnation may commit. */
-    job->epoch_saved = view.epoch;
-    job->over = view.state >= MYR_CONTROL_DONE ? (uint8_t)view.state : 0;
     if (view.state == MYR_CONTROL_DONE || view.state == MYR_CONTROL_FINISHING) {
-        job->finished = true;
         job->saved_ms = job->work_ms;
         check_work_done(w->check, id);
     }

@@ -152,7 +152,7 @@ static void strike_rank(struct world *w, uint32_t at, enum myr_fault shows, stru
                               .epoch = rank->epoch,
                               .boot = w->nodes[rank->node].boot};
     rank_end(w, at);
-    send_to_control(w, &event, times_draw_ms(&w->times, TIME_DETECT_CRASH, 1, rng));
+    send_to_control(w, &event, times_draw_node_ms(&w->times, TIME_DETECT_CRASH, rng));
 }
 
 /* All jobs on it fail at once. */
@@ -166,8 +166,8 @@ static void strike_node(struct world *w, uint32_t id)
     if (!node->broken) { /* it comes back by itself */
         struct myr_rng rng;
         draw_init(&rng, w->seed, DRAW_BOOT, id, node->boot);
-        int64_t ms = times_draw_ms(&w->times, TIME_REBOOT, 1, &rng) +
-                     times_draw_ms(&w->times, TIME_STACK, 1, &rng);
+        int64_t ms = times_draw_node_ms(&w->times, TIME_REBOOT, &rng) +
+                     times_draw_node_ms(&w->times, TIME_STACK, &rng);
         happen(w, w->now_ms + ms, HAP_BOOT, id, node->life);
     }
 }
@@ -197,7 +197,7 @@ void nature_strike(struct world *w, uint32_t id, const struct blow *blow, struct
     } else if (node->broken) { /* nobody's job shows it: the agent's own checks do */
         struct myr_event event = {
             .kind = MYR_EVENT_SYMPTOM, .code = MYR_SYMPTOM_DOUBT, .node = id, .boot = node->boot};
-        send_to_control(w, &event, times_draw_ms(&w->times, TIME_DETECT_CRASH, 1, rng));
+        send_to_control(w, &event, times_draw_node_ms(&w->times, TIME_DETECT_CRASH, rng));
     }
 }
 

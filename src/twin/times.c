@@ -93,3 +93,8 @@ int64_t times_draw_ms(const struct times *times, enum time_part part, uint32_t g
     int64_t value_ms = times->drawn ? draw_time_ms(rng, &row->at_one) : row->at_one.typical_ms;
     return scale(value_ms, row, gpus);
 }
+
+int64_t times_draw_node_ms(const struct times *times, enum time_part part, struct myr_rng *rng)
+{
+    return times_draw_ms(times, part, 1, rng);
+}

@@ -45,5 +45,7 @@ struct times {
 MYR_MUST_USE int times_init(struct times *times, const struct myr_recovery *recovery,
                             enum myr_practice practice, bool drawn, struct myr_err *err);
 int64_t times_typical_ms(const struct times *times, enum time_part part, uint32_t gpus);
+/* Of a part that one node takes alone, whatever gang is on it. */
+int64_t times_draw_node_ms(const struct times *times, enum time_part part, struct myr_rng *rng);
 int64_t times_draw_ms(const struct times *times, enum time_part part, uint32_t gpus,
                       struct myr_rng *rng);

@@ -87,12 +87,12 @@ struct wrank {
 /* One epoch of a job, as far as it exists. */
 struct winc {
     uint32_t job, epoch;
-    uint32_t gpus_up, live;               /* GPUs whose ranks are up; ranks that exist */
-    uint32_t serial;                      /* of the slot's use */
-    bool used, running, broken, finished; /* of the slot; of its progress */
-    int64_t since_ms;                     /* running since */
-    int64_t base_ms;                      /* work done before */
-    int64_t stalled_ms;                   /* no progress since */
+    uint32_t gpus_up, live;     /* GPUs whose ranks are up; ranks that exist */
+    uint32_t serial;            /* of the slot's use */
+    bool used, running, broken; /* of the slot; of its progress */
+    int64_t since_ms;           /* running since */
+    int64_t base_ms;            /* work done before */
+    int64_t stalled_ms;         /* no progress since */
     struct node_list {
         uint32_t *items;
         size_t count, capacity;
@@ -106,7 +106,7 @@ struct wjob {
     int64_t submit_ms, first_start_ms, first_run_ms, end_ms; /* -1: not yet */
     int64_t failed_ms;                                       /* not yet recovered from; -1: none */
     uint32_t epoch_saved, failures;                          /* of the last checkpoint; so far */
-    bool submitted, accepted, finished; /* asked for; its owner knows; its work is done */
+    bool submitted, accepted;                                /* asked for; its owner knows */
     uint8_t over;           /* the controller's last word: enum myr_control_job_state, or 0 */
     MYR_VEC(uint32_t) incs; /* that have ranks: slots */
     struct myr_buf log;     /* what its first rank printed, where it is kept */
