@@ -19,46 +19,6 @@ enum {
     NVML_LINKS = 18
 };
 
-/* Laid out as nvml.h has it; of its fields only the last is read. */
-struct nvml_pci {
-    char bus_id_legacy[16];
-    unsigned domain, bus, device, device_id, subsystem_id;
-    char bus_id[32];
-};
-
-struct nvml_memory {
-    unsigned long long total, free, used;
-};
-
-struct nvml_event {
-    void *device;
-    unsigned long long type, data;
-    unsigned gpu_instance, compute_instance;
-};
-
-/*
- * The calls that are used. Those that are not 'needed' below may be NULL: older libraries lack
- * them.
- */
-struct nvml {
-    int (*init)(void);
-    int (*shutdown)(void);
-    int (*driver)(char *version, unsigned length);
-    int (*count)(unsigned *count);
-    int (*device)(unsigned index, void **device);
-    int (*name)(void *device, char *name, unsigned length);
-    int (*uuid)(void *device, char *uuid, unsigned length);
-    int (*serial)(void *device, char *serial, unsigned length);
-    int (*memory)(void *device, struct nvml_memory *memory);
-    int (*pci)(void *device, struct nvml_pci *pci);
-    int (*link_state)(void *device, unsigned link, unsigned *active);
-    int (*index)(void *device, unsigned *index);
-    int (*events)(void **set);
-    int (*register_events)(void *device, unsigned long long types, void *set);
-    int (*wait_event)(void *set, struct nvml_event *event, unsigned timeout_ms);
-    int (*link_errors)(void *device, unsigned link, unsigned counter, unsigned long long *value);
-};
-
 static const struct {
     const char *symbol;
     size_t at;
@@ -159,22 +119,21 @@ static void put_gpu(struct myr_answer *answer, const struct nvml *nvml, unsigned
     myr_answer_end(answer);
 }
 
-/* A node without a driver has no GPUs and a word about why: that is no error. */
-void nvml_collect(struct myr_answer *answer)
+/* What is missing, or NULL; then it was begun, and is ended here. */
+void nvml_tell(const struct nvml *nvml, const char *why, struct myr_answer *answer)
 {
     static const struct myr_answer_column columns[] = {
         {.key = "index", .title = "GPU"},   {.key = "name", .title = "KIND"},
         {.key = "uuid", .title = "UUID"},   {.key = "memory_bytes", .title = "MEMORY bytes"},
         {.key = "pci", .title = "ADDRESS"},
     };
-    struct nvml nvml = {};
     unsigned count = 0;
     char driver[80] = "";
-    const char *why = load(&nvml);
-    if (!why && nvml.count(&count) != NVML_OK) {
+    bool begun = !why;
+    if (begun && nvml->count(&count) != NVML_OK) {
         why = "NVML does not say how many GPUs there are";
     }
-    if (!why && nvml.driver && nvml.driver(driver, sizeof(driver)) != NVML_OK) {
+    if (!why && nvml->driver && nvml->driver(driver, sizeof(driver)) != NVML_OK) {
         driver[0] = '\0';
     }
     myr_answer_text(answer, "driver", driver[0] ? driver : NULL);
@@ -182,15 +141,23 @@ void nvml_collect(struct myr_answer *answer)
     const struct myr_value *gpus = myr_answer_list(answer, "gpus");
     /* An order has a bit for each of 64. */
     for (unsigned i = 0; !why && i < count && i < 64; i++) {
-        put_gpu(answer, &nvml, i);
+        put_gpu(answer, nvml, i);
     }
     myr_answer_end(answer);
     myr_answer_fact(answer, "GPUs", "%u%s%s", why ? 0 : count, why ? ": " : "", why ? why : "");
     myr_answer_table(answer, gpus, columns, MYR_ARRAY_COUNT(columns));
     myr_answer_rows(answer, gpus);
-    if (!why) {
-        (void)nvml.shutdown();
+    if (begun) {
+        (void)nvml->shutdown();
     }
+}
+
+/* A node without a driver has no GPUs and a word about why: that is no error. */
+void nvml_collect(struct myr_answer *answer)
+{
+    struct nvml nvml = {};
+    const char *why = load(&nvml);
+    nvml_tell(&nvml, why, answer);
 }
 
 /* How many GPUs will be heard; one that cannot be watched does not keep the others from it. */
@@ -209,18 +176,16 @@ static unsigned register_all(const struct nvml *nvml, void *set)
     return good;
 }
 
-/* 0 where there is nothing to watch or nobody reads, 3 when the driver is gone. */
-int nvml_watch(int fd)
+int nvml_listen(const struct nvml *nvml, int fd)
 {
-    struct nvml nvml = {};
     void *set = NULL;
-    if (load(&nvml) || !nvml.index || !nvml.events || !nvml.register_events || !nvml.wait_event ||
-        nvml.events(&set) != NVML_OK || register_all(&nvml, set) == 0) {
+    if (!nvml->index || !nvml->events || !nvml->register_events || !nvml->wait_event ||
+        nvml->events(&set) != NVML_OK || register_all(nvml, set) == 0) {
         return 0;
     }
     for (;;) {
         struct nvml_event event = {};
-        int rc = nvml.wait_event(set, &event, NVML_WAIT_MS);
+        int rc = nvml->wait_event(set, &event, NVML_WAIT_MS);
         unsigned index = 0;
         char line[64];
         /* Nothing happened for a minute, which is the rule. */
@@ -230,11 +195,18 @@ int nvml_watch(int fd)
         if (rc != NVML_OK) {
             return 3; /* the driver is gone: asked again in a minute */
         }
-        if (event.type == NVML_EVENT_XID && nvml.index(event.device, &index) == NVML_OK) {
+        if (event.type == NVML_EVENT_XID && nvml->index(event.device, &index) == NVML_OK) {
             int len = snprintf(line, sizeof(line), "xid %u %llu\n", index, event.data);
             if (write(fd, line, (size_t)len) != len) {
                 return 0;
             }
         }
     }
+}
+
+/* 0 where there is nothing to watch or nobody reads, 3 when the driver is gone. */
+int nvml_watch(int fd)
+{
+    struct nvml nvml = {};
+    return load(&nvml) ? 0 : nvml_listen(&nvml, fd);
 }

@@ -454,6 +454,13 @@ static const struct scene scenes[] = {
      0,
      false,
      {}},
+    {"a prolog that takes long, and writes",
+     "command: ['true']\ndirectory: /\n"
+     "prolog: 'echo iteration 3/9 \\|; exec sleep 1000000'\n",
+     1,
+     0,
+     false,
+     {{2500, "stop", "grace_s 3\n"}}},
     {"an epilog that fails",
      "command: ['true']\ndirectory: /\nepilog: 'exit 9'\n",
      1,
