@@ -203,6 +203,17 @@ static const char *const aligned[] = {
     "servers: 10\n" H100
     "networks: {compute: {switch: mqm9790-ns2f, topology: clos, leaf_down: 32, leaf_up: 32}}\n"
     "room: {rows: 4, columns: 2, rack_kw: 15.6}\n",
+    /* Cables that are pinned stay as they are, whatever their length; cards of two kinds. */
+    "servers: 3\n" H100
+    "networks: {compute: {switch: mqm9790-ns2f, leaf_down: 8, leaf_up: 8, pin: {host_cable: "
+    "mfp7e10-n030}}}\n"
+    "room: {rows: 2, columns: 2, rack_kw: 24}\n",
+    "servers: 3\n" H100
+    "networks: {compute: {switch: mqm9790-ns2f, leaf_down: 8, leaf_up: 8, pin: {fabric_cable: "
+    "mfp7e10-n020}}}\n"
+    "room: {rows: 2, columns: 2, rack_kw: 24, drop_m: 0.5}\n",
+    "groups: [{name: a, servers: 2, server: h100-8gpu}, {name: b, servers: 2, server: dgx-h100}]\n"
+    "networks: {compute: {switch: mqm9790-ns2f}}\nroom: {rows: 2, columns: 2, rack_kw: 24}\n",
     /* Zones from above and from below, and beyond the room. */
     "servers: 5\n" H100 WIDE
     "room: {rows: 4, columns: 3, rack_kw: 24, zones: {leaf_rows: 3-2, spine_column: C}}\n",
