@@ -170,7 +170,7 @@ double myr_load_bound(const struct myr_graph *graph, const struct myr_flow *flow
     uint32_t all = cuts.count * 2, over[6];
     MYR_CLEANUP(myr_free_at) uint32_t *start = myr_xcalloc((size_t)all + 2, sizeof(*start));
     MYR_CLEANUP(myr_free_at)
-    struct crossing *crossings = myr_xcalloc(count + 1, sizeof(*crossings));
+    struct crossing *crossings = myr_xcalloc(count, sizeof(*crossings));
     for (size_t i = 0; i < count; i++) {
         crossings[i] = crossing_of(&cuts, &flows[i]);
         for (uint32_t k = crossed(&cuts, crossings[i], over); k > 0; k--) {
@@ -181,7 +181,7 @@ double myr_load_bound(const struct myr_graph *graph, const struct myr_flow *flow
         start[i] += start[i - 1];
     }
     MYR_CLEANUP(myr_free_at)
-    uint32_t *shares = myr_xcalloc((size_t)start[all + 1] + 1, sizeof(*shares));
+    uint32_t *shares = myr_xcalloc(start[all + 1], sizeof(*shares));
     for (size_t i = 0; i < count; i++) {
         for (uint32_t k = crossed(&cuts, crossings[i], over); k > 0; k--) {
             shares[start[over[k - 1] + 1]++] = flows[i].share;

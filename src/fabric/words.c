@@ -170,7 +170,7 @@ int myr_words_nodes(struct myr_arena *arena, const struct myr_design *design, co
 {
     struct node_walk walk = {.design = design};
     MYR_TRY(myr_words_each(list, add_nodes, &walk, err));
-    struct node_walk fill = {design, MYR_ARENA_NEW(arena, uint32_t, walk.count + 1), 0};
+    struct node_walk fill = {design, MYR_ARENA_NEW(arena, uint32_t, walk.count), 0};
     int rc = myr_words_each(list, add_nodes, &fill, err);
     MYR_ASSERT(rc == MYR_OK && fill.count == walk.count);
     *ret = fill.nodes;

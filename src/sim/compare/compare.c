@@ -70,7 +70,7 @@ int myr_results_compare(struct myr_results_difference *ret, struct myr_arena *ar
         add_key(&known, arena, key_of(&key, &b->figures.items[i]), i);
     }
     /* One more than there are: a file without figures has memory too. */
-    MYR_CLEANUP(myr_free_at) bool *met = myr_xcalloc(b->figures.count + 1, sizeof(*met));
+    MYR_CLEANUP(myr_free_at) bool *met = myr_xcalloc(b->figures.count, sizeof(*met));
     for (size_t i = 0; i < a->figures.count; i++) {
         const struct myr_result_figure *one = &a->figures.items[i];
         uint32_t at = myr_strmap_get(&known, key_of(&key, one));

@@ -160,7 +160,7 @@ static void add_percentiles(struct reader *reader, double *values, size_t count)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(parts); i++) {
         /* Rounded up, from 1. */
         size_t rank = (count * parts[i].percent + 99) / 100;
-        add(reader, MYR_RESULT_RUN, "all flows", parts[i].name, values[rank ? rank - 1 : 0]);
+        add(reader, MYR_RESULT_RUN, "all flows", parts[i].name, values[rank - 1]);
     }
 }
 

@@ -74,12 +74,12 @@ static void chains(const struct myr_sim *sim, struct myr_sim_bounds *ret)
      * alpha: latencies only; both: with bytes; behind: when the bytes that a task's own follow have
      * gone.
      */
-    MYR_CLEANUP(myr_free_at) uint32_t *waits = myr_xcalloc(count + 1, sizeof(*waits));
-    MYR_CLEANUP(myr_free_at) uint32_t *ready = myr_xcalloc(count + 1, sizeof(*ready));
-    MYR_CLEANUP(myr_free_at) myr_ps *alpha = myr_xcalloc(count + 1, sizeof(*alpha));
-    MYR_CLEANUP(myr_free_at) myr_ps *both = myr_xcalloc(count + 1, sizeof(*both));
-    MYR_CLEANUP(myr_free_at) myr_ps *behind = myr_xcalloc(count + 1, sizeof(*behind));
-    MYR_CLEANUP(myr_free_at) myr_ps *alone = myr_xcalloc(count + 1, sizeof(*alone));
+    MYR_CLEANUP(myr_free_at) uint32_t *waits = myr_xcalloc(count, sizeof(*waits));
+    MYR_CLEANUP(myr_free_at) uint32_t *ready = myr_xcalloc(count, sizeof(*ready));
+    MYR_CLEANUP(myr_free_at) myr_ps *alpha = myr_xcalloc(count, sizeof(*alpha));
+    MYR_CLEANUP(myr_free_at) myr_ps *both = myr_xcalloc(count, sizeof(*both));
+    MYR_CLEANUP(myr_free_at) myr_ps *behind = myr_xcalloc(count, sizeof(*behind));
+    MYR_CLEANUP(myr_free_at) myr_ps *alone = myr_xcalloc(count, sizeof(*alone));
     size_t first = 0, last = 0;
     list_alone(sim, alone);
     for (uint32_t t = 0; t < count; t++) {
@@ -146,9 +146,9 @@ static myr_ps *bound_of(const struct myr_sim *sim, uint32_t channel, struct myr_
 static void loads(const struct myr_sim *sim, struct myr_sim_bounds *ret)
 {
     MYR_CLEANUP(myr_free_at)
-    unsigned __int128 *bits = myr_xcalloc(sim->patterns.count + 1, sizeof(*bits));
+    unsigned __int128 *bits = myr_xcalloc(sim->patterns.count, sizeof(*bits));
     MYR_CLEANUP(myr_free_at)
-    unsigned __int128 *load = myr_xcalloc(sim->channel_count + 1, sizeof(*load));
+    unsigned __int128 *load = myr_xcalloc(sim->channel_count, sizeof(*load));
     for (uint32_t t = 0; t < sim->tasks.count; t++) {
         const struct sim_task *task = &sim->tasks.items[t];
         if (task->kind == SIM_TRANSFER) {

@@ -142,7 +142,7 @@ static void refresh_pods(struct myr_sim *sim, uint32_t only)
 {
     const struct myr_network *net = sim->graph->net;
     uint32_t pods = net->pods * net->planes * (net->units ? net->units : 1);
-    MYR_CLEANUP(myr_free_at) struct pool *pools = myr_xcalloc(pods + 1, sizeof(*pools));
+    MYR_CLEANUP(myr_free_at) struct pool *pools = myr_xcalloc(pods, sizeof(*pools));
     for (uint32_t s = net->first_spine; s < net->first_spine + net->spine; s++) {
         uint32_t pod = pod_of_spine(sim, s);
         MYR_ASSERT(pod < pods);

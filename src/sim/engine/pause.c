@@ -123,10 +123,10 @@ static void set_pace(struct myr_sim *sim, uint32_t slot)
 void sim_pause(struct myr_sim *sim)
 {
     if (!sim->backed_up) {
-        sim->backed_up = myr_xcalloc(sim->link_channels + 1, sizeof(uint64_t));
+        sim->backed_up = myr_xcalloc(sim->link_channels, sizeof(uint64_t));
     }
     /* SIM_RATE_NONE everywhere: nothing is backed up yet. */
-    memset(sim->backed_up, 0xFF, (sim->link_channels + 1) * sizeof(uint64_t));
+    memset(sim->backed_up, 0xFF, sim->link_channels * sizeof(uint64_t));
     for (uint32_t slot = 0; slot < sim->slots.count; slot++) {
         if (sim->slots.items[slot].task != MYR_NONE) {
             sim->slots.items[slot].pace = sim_rate(sim, slot);

@@ -77,8 +77,8 @@ static bool waits_right(const struct myr_sim *sim, const uint32_t *events)
 {
     size_t count = sim->tasks.count;
     uint32_t undone = 0;
-    MYR_CLEANUP(myr_free_at) uint32_t *waits = myr_xcalloc(count + 1, sizeof(*waits));
-    MYR_CLEANUP(myr_free_at) uint32_t *moves = myr_xcalloc(count + 1, sizeof(*moves));
+    MYR_CLEANUP(myr_free_at) uint32_t *waits = myr_xcalloc(count, sizeof(*waits));
+    MYR_CLEANUP(myr_free_at) uint32_t *moves = myr_xcalloc(count, sizeof(*moves));
     for (size_t i = 0; i < sim->edges.count; i++) {
         struct sim_edge edge = sim->edges.items[i];
         if (sim->tasks.items[edge.before].state != SIM_DONE) {
@@ -130,7 +130,7 @@ static bool events_right(const struct myr_sim *sim)
 {
     const struct myr_heap *heap = &sim->events;
     MYR_CLEANUP(myr_free_at)
-    uint32_t *events = myr_xcalloc(sim->tasks.count + 1, sizeof(*events));
+    uint32_t *events = myr_xcalloc(sim->tasks.count, sizeof(*events));
     for (uint32_t i = 0; i < heap->count; i++) {
         const struct myr_heap_item *item = &heap->items[i],
                                    *above = &heap->items[i ? (i - 1) / 4 : 0];
@@ -222,8 +222,8 @@ static bool slot_right(const struct myr_sim *sim, uint32_t id)
 static bool slots_right(const struct myr_sim *sim)
 {
     size_t unused = 0;
-    MYR_CLEANUP(myr_free_at) uint8_t *marks = myr_xcalloc(sim->hops.count + 1, 1);
-    MYR_CLEANUP(myr_free_at) uint8_t *free_marks = myr_xcalloc(sim->slots.count + 1, 1);
+    MYR_CLEANUP(myr_free_at) uint8_t *marks = myr_xcalloc(sim->hops.count, 1);
+    MYR_CLEANUP(myr_free_at) uint8_t *free_marks = myr_xcalloc(sim->slots.count, 1);
     if (sim->ways.count != sim->slots.count || sim->hop_places.count != sim->hops.count) {
         return false;
     }
@@ -351,7 +351,7 @@ static bool channel_right(const struct myr_sim *sim, uint32_t id)
 /* In three rounds: sums need all entries to be right, and rests need all levels. */
 static bool channels_right(const struct myr_sim *sim)
 {
-    MYR_CLEANUP(myr_free_at) uint8_t *marks = myr_xcalloc(sim->entries.count + 1, 1);
+    MYR_CLEANUP(myr_free_at) uint8_t *marks = myr_xcalloc(sim->entries.count, 1);
     for (uint32_t id = 0; id < sim->channel_count; id++) {
         const struct sim_channel *channel = &sim->channels[id];
         if (!channel_right(sim, id)) {

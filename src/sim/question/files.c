@@ -5,7 +5,7 @@
 
 /* What a reader of the page wants to know before the pictures. */
 
-enum { FACTS_MAX = 16 }; /* more than list_facts() has */
+enum { FACTS_MAX = 11 }; /* all that list_facts() has */
 
 struct facts {
     struct myr_arena *arena;

@@ -218,8 +218,8 @@ int myr_load_trace(struct myr_sim *sim, const struct myr_trace *trace, const uin
     struct loader loader = {.sim = sim, .trace = trace, .gpus = gpus, .local = local ? local : 1};
     MYR_ASSERT(trace->endless_line == 0);
     *ret = (struct myr_trace_tasks){};
-    loader.first = myr_xcalloc(trace->ops.count + 1, sizeof(*loader.first));
-    loader.last = myr_xcalloc(trace->ops.count + 1, sizeof(*loader.last));
+    loader.first = myr_xcalloc(trace->ops.count, sizeof(*loader.first));
+    loader.last = myr_xcalloc(trace->ops.count, sizeof(*loader.last));
     int rc = add_ops(&loader, ret, err);
     for (uint32_t i = 0; rc == MYR_OK && i < trace->ops.count; i++) {
         add_start(&loader, i);

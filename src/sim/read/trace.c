@@ -42,7 +42,7 @@ int trace_check_order(const struct myr_trace *trace, const struct scan *scan, st
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};
     myr_arena_init(&scratch);
     uint32_t *start = MYR_ARENA_NEW(&scratch, uint32_t, count + 2);
-    uint32_t *next = MYR_ARENA_NEW(&scratch, uint32_t, trace->edges.count + 1);
+    uint32_t *next = MYR_ARENA_NEW(&scratch, uint32_t, trace->edges.count);
     uint32_t *waits = MYR_ARENA_NEW(&scratch, uint32_t, count);
     uint32_t *queue = MYR_ARENA_NEW(&scratch, uint32_t, count);
     for (size_t i = 0; i < trace->edges.count; i++) {

@@ -23,7 +23,7 @@ static void waits_done(struct waits *waits)
 static struct waits list_waits(const struct myr_sim *sim)
 {
     struct waits waits = {myr_xcalloc(sim->tasks.count + 2, sizeof(uint32_t)),
-                          myr_xcalloc(sim->edges.count + 1, sizeof(uint32_t))};
+                          myr_xcalloc(sim->edges.count, sizeof(uint32_t))};
     for (size_t i = 0; i < sim->edges.count; i++) {
         waits.start[sim->edges.items[i].task + 2]++;
     }

@@ -104,7 +104,7 @@ uint32_t myr_report_critical_path(const struct myr_report *report, uint32_t job,
     const struct myr_sim *sim = report->sim;
     size_t tasks = sim->tasks.count;
     MYR_CLEANUP(myr_free_at) /* 1 + the task */
-    uint32_t *released_by = myr_xcalloc(tasks + 1, sizeof(*released_by));
+    uint32_t *released_by = myr_xcalloc(tasks, sizeof(*released_by));
     /* Whoever ended last of those that a task waited for has released it. */
     for (size_t i = 0; i < sim->edges.count; i++) {
         const struct sim_edge *edge = &sim->edges.items[i];

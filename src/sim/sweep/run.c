@@ -260,7 +260,7 @@ static int play_all(struct sweeper *it, uint32_t resumed, struct myr_err *err)
     pid_t parent = getpid();
     int bad = 0;
     count = count < it->todo_count ? count : it->todo_count;
-    MYR_CLEANUP(myr_free_at) pid_t *workers = myr_xcalloc(count + 1, sizeof(*workers));
+    MYR_CLEANUP(myr_free_at) pid_t *workers = myr_xcalloc(count, sizeof(*workers));
     for (uint32_t i = 0; i < count; i++) {
         workers[i] = fork();
         if (workers[i] == 0) {
