@@ -300,6 +300,25 @@ static void a_copy_has_what_was_committed(void **state)
     store_close(store);
 }
 
+static void a_copy_that_cannot_be_made(void **state)
+{
+    (void)state;
+    char to[112], words[200];
+    struct myr_err err = {};
+    struct store_copy *copy = NULL;
+    snprintf(to, sizeof(to), "%s/none/copy", folder);
+    struct store *store = opened();
+    assert_int_equal(store_copy_begin(store, to, &copy, &err), MYR_EIO);
+    assert_null(copy);
+    snprintf(words, sizeof(words), "%s: copying the store: unable to open database file", to);
+    assert_string_equal(err.message, words);
+    /* A file is led by nobody, and is never called empty. */
+    assert_int_equal(store_keep(store, &err), MYR_OK);
+    assert_false(store_is_empty(store));
+    store_close(store);
+    store_close(NULL);
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
@@ -313,6 +332,7 @@ int main(void)
         TEST(two_servers_do_not_share_one),
         TEST(a_damaged_file_is_told_in_one_line),
         TEST(a_copy_has_what_was_committed),
+        TEST(a_copy_that_cannot_be_made),
     };
 #undef TEST
     return cmocka_run_group_tests(tests, NULL, NULL);

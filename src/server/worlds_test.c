@@ -59,6 +59,9 @@ static void is_silent(void)
 static void asks_for_more_nodes(void)
 {
     ask("Bearer a", "POST", "/v1/design",
+        "{\"nodes\":\"n0\",\"gpus_per_node\":\"8\",\"nodes_per_leaf\":\"2\","
+        "\"design_nodes\":\"1\"}");
+    ask("Bearer a", "POST", "/v1/design",
         "{\"nodes\":\"n[0-3]\",\"gpus_per_node\":\"8\",\"nodes_per_leaf\":\"2\","
         "\"design_nodes\":\"4\"}");
     ask("Bearer a", "POST", "/v1/inject", "{\"node\":\"n0\",\"fault\":\"node-dies\"}");

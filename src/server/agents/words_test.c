@@ -247,6 +247,11 @@ static void those_who_wait_for_output(void **state)
     say(&agents[0], MYR_WIRE_OUTPUT, 0, &(struct myr_wire_output){.job = 5, .rank = 0});
     assert_int_equal(session->waits.count, 1);
     assert_int_equal(session->waits.items[0].rank, 1);
+    /* Before anybody can watch there is nobody to wake. */
+    struct http *http = server->http;
+    server->http = NULL;
+    watch_rang(server);
+    server->http = http;
 }
 
 /* --- a relay */

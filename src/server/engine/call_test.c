@@ -6,11 +6,15 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -299,10 +303,64 @@ static int tear_down(void **state)
     return uv_loop_close(&server.loop) == 0 ? rmdir(folder) : -1;
 }
 
+/* What the kernel refuses is told as the command's own failure, and nothing of it stays open. */
+static enum { GRANTED, NO_PIPE, NO_SECOND_PIPE, NO_FILE } refusal;
+
+__attribute__((visibility("default"))) int pipe2(int fds[2], int flags)
+{
+    bool refused = refusal == NO_PIPE;
+    refusal = refusal == NO_SECOND_PIPE ? NO_PIPE : refusal == NO_PIPE ? GRANTED : refusal;
+    if (refused) {
+        errno = EMFILE;
+        return -1;
+    }
+    return (int)syscall(SYS_pipe2, fds, flags);
+}
+
+__attribute__((visibility("default"))) int memfd_create(const char *name, unsigned flags)
+{
+    if (refusal == NO_FILE) {
+        refusal = GRANTED;
+        errno = ENFILE;
+        return -1;
+    }
+    return (int)syscall(SYS_memfd_create, name, flags);
+}
+
+static void what_the_kernel_refuses(void **state)
+{
+    (void)state;
+    struct calls *calls = calls_of("", "", 60);
+    uint32_t before = open_files();
+    static const struct {
+        int refusal;
+        const char *words;
+    } rows[] = {{NO_PIPE, "sh cannot be run: Too many open files"},
+                {NO_SECOND_PIPE, "sh cannot be run: Too many open files"},
+                {NO_FILE, "sh cannot be run: Too many open files in system"}};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        struct told told;
+        refusal = (int)rows[i].refusal;
+        order(calls, "exit 0", "", &told);
+        assert_int_equal(refusal, GRANTED);
+        expect_told(&told, -1, false, "", rows[i].words);
+        assert_int_equal(open_files(), before);
+    }
+    struct told told;
+    order(calls, "printf well", "", &told);
+    run_all();
+    expect_told(&told, 0, false, "well", "");
+    assert_int_equal(calls_made(calls), 4);
+    calls_free(calls);
+    run_all();
+    assert_int_equal(open_files(), before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_command_says_is_told_once),
+        cmocka_unit_test(what_the_kernel_refuses),
         cmocka_unit_test(output_is_gathered_to_a_limit),
         cmocka_unit_test(who_takes_too_long_is_ended),
         cmocka_unit_test(the_ninth_waits_for_its_turn),

@@ -218,6 +218,12 @@ static void the_doctor_asks_who_runs(void **state)
     says("one", "server", MYR_VERDICT_OK, "none runs", "");
     says("one", "http", MYR_VERDICT_OK, "any that is free", "");
     says("one", "store", MYR_VERDICT_OK, "version 1, which this program reads", "");
+    /* A name is no address: nobody could listen there. */
+    put_text("one/myriad.yaml", "nodes: n0\nhttp: \"localhost:4680\"\nagents: \"[::1:]:4681\"\n");
+    says("one", "http", MYR_VERDICT_BAD, "localhost:4680: Invalid argument",
+         "ss -ltnp shows who has it; myriad.yaml names another");
+    says("one", "agents", MYR_VERDICT_BAD, "::1::4681: Invalid argument",
+         "ss -ltnp shows who has it; myriad.yaml names another");
 }
 
 /* --- etcd */
