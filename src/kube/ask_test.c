@@ -141,6 +141,10 @@ static void papers_that_are_none_are_refused(void **state)
     assert_int_equal(rc, MYR_EINVAL);
     assert_non_null(strstr(err.message, "no certificate of an authority"));
     assert_int_equal(answer.len, 0);
+    /* What OpenSSL keeps of a first time is there by now: a second one leaves nothing. */
+    long before = myr_leaks_now();
+    assert_int_equal(myr_kube_ask(&access, &question, &answer, &err), MYR_EINVAL);
+    assert_int_equal(myr_leaks_now(), before);
     api_end();
 }
 

@@ -176,8 +176,10 @@ static bool place_well(const struct myr_kube_cluster *c, const uint8_t *places, 
     }
     for (uint32_t i = 0; placed && i < gang.count; i++) {
         uint32_t pods = (uint32_t)__builtin_popcountll(gang.shares[i].gpus);
+        uint32_t id = c->node_at[gang.shares[i].node];
+        MYR_ASSERT(id != MYR_NONE && pods <= places[id]); /* no more than it has */
         for (uint32_t k = 0; k < pods; k++) {
-            ret[filled++] = c->node_at[gang.shares[i].node];
+            ret[filled++] = id;
         }
     }
     MYR_ASSERT(!placed || filled == count);
