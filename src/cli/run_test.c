@@ -34,6 +34,11 @@ static int answer(struct cli *cli, struct myr_err *err)
         myr_err_hint(err, "ask for somebody");
         return rc;
     }
+    if (options->name && strcmp(options->name, "short") == 0) {
+        int rc = myr_err_set(err, MYR_EIO, "no");
+        myr_err_hint(err, "?");
+        return rc;
+    }
     struct myr_value *list = myr_answer_list(&cli->answer, "items");
     for (uint64_t i = 0; i < options->count; i++) {
         myr_answer_object(&cli->answer, NULL);
@@ -176,6 +181,94 @@ static void errors_go_to_stderr_with_their_hint(void **state)
     said = SAY(&verb, no_env, "--count=10");
     assert_int_equal(said.code, CLI_BAD_INPUT);
     assert_string_equal(said.out, "");
+    said = SAY(&verb, no_env, "--name=short");
+    assert_int_equal(said.code, CLI_FAILED);
+    assert_string_equal(said.err, "myriad: no\nhint: ?\n");
+}
+
+/* Printed and not an error: the exit status stays that of the answer. */
+static void warnings_go_to_stderr(void **state)
+{
+    char said[200];
+    int saved;
+    (void)state;
+    fflush(stderr);
+    int err = divert(STDERR_FILENO, &saved);
+    cli_warn("%s has %d", "x", 3);
+    fflush(stderr);
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    read_back(err, said, sizeof(said));
+    assert_string_equal(said, "myriad: WARNING: x has 3\n");
+}
+
+static const char *excel_env(const char *name)
+{
+    return strcmp(name, "MYRIAD_EXCEL") == 0 ? "true" : NULL;
+}
+
+/* A variable stands for all calls, of which some are no CSV; the option is meant for this one. */
+static void a_mark_for_spreadsheets_is_for_csv(void **state)
+{
+    (void)state;
+    struct said said = SAY(&verb, excel_env, "--count=1");
+    assert_int_equal(said.code, CLI_DONE);
+    assert_string_equal(said.out, "Items\nI\n0\n");
+    said = SAY(&verb, excel_env, "--count=1", "-o", "csv");
+    assert_string_equal(said.out, "\xEF\xBB\xBFi\n0\n");
+    said = SAY(&verb, no_env, "--count=1", "--excel");
+    assert_int_equal(said.code, CLI_BAD_INPUT);
+    assert_string_equal(said.err, "myriad: --excel is for -o csv and changes nothing here\n");
+}
+
+static const struct myr_part *part_of(const struct myr_catalog *catalog, const char *name)
+{
+    uint32_t part = myr_catalog_find(catalog, myr_str_from(name));
+    return part == MYR_PART_NONE ? NULL : &catalog->parts.items[part];
+}
+
+/* Of several files the later one overrides the earlier; the first that is wrong ends it. */
+static void catalogues_are_added_in_their_order(void **state)
+{
+    char folder[] = "/tmp/myriad-cli-XXXXXX", paths[3][64];
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    for (int i = 0; i < 3; i++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+        snprintf(paths[i], sizeof(paths[i]), "%s/%d.yaml", folder, i);
+        myr_buf_printf(&text,
+                       "switches:\n  my-switch: {title: no %d, cages: 32, form: osfp, cage_gbps: "
+                       "800, port_gbps: 400}\n  only-%d: {cages: 32, form: osfp, cage_gbps: 800, "
+                       "port_gbps: 400}\n",
+                       i, i);
+        assert_int_equal(myr_file_write(paths[i], &text, NULL), MYR_OK);
+    }
+    for (uint32_t count = 0; count <= 4; count++) {
+        MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
+        MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {};
+        struct myr_option_list list = {{paths[0], paths[1], paths[2]}, count % 4};
+        struct myr_err err = {};
+        char title[20];
+        if (count == 4) {
+            unlink(paths[1]); /* then it is not there */
+            list.count = 3;
+        }
+        myr_arena_init(&arena);
+        int rc = cli_catalog(&catalog, &arena, &list, &err);
+        assert_int_equal(rc < 0, count == 4);
+        for (uint32_t i = 0; i < 3; i++) {
+            snprintf(title, sizeof(title), "only-%u", i);
+            bool there = count == 4 ? i == 0 : i < count;
+            assert_true(!part_of(&catalog, title) == !there);
+        }
+        if (count > 0) {
+            snprintf(title, sizeof(title), "no %u", count == 4 ? 0 : count - 1);
+            assert_string_equal(part_of(&catalog, "my-switch")->title, title);
+        }
+    }
+    unlink(paths[0]);
+    unlink(paths[2]);
+    rmdir(folder);
 }
 
 static void timing_is_added_when_asked_for(void **state)
@@ -344,6 +437,9 @@ int main(void)
         cmocka_unit_test(csv_is_refused_where_there_is_no_list),
         cmocka_unit_test(no_is_printed_and_exits_with_one),
         cmocka_unit_test(errors_go_to_stderr_with_their_hint),
+        cmocka_unit_test(warnings_go_to_stderr),
+        cmocka_unit_test(a_mark_for_spreadsheets_is_for_csv),
+        cmocka_unit_test(catalogues_are_added_in_their_order),
         cmocka_unit_test(timing_is_added_when_asked_for),
         cmocka_unit_test(a_document_is_printed_as_it_is),
         cmocka_unit_test(help_needs_nothing_else_to_be_right),
