@@ -275,6 +275,36 @@ static void tell_picture(const struct myr_design *design, struct myr_buf *told)
     myr_buf_printf(told, "  %u tags, %08x\n", shapes, (uint32_t)myr_hash_bytes(svg.data, svg.len));
 }
 
+/* What stands between the tags of a page, but for pictures and styles. */
+static void tell_words(const struct myr_buf *page, struct myr_buf *told)
+{
+    static const char *const skipped[][2] = {
+        {"<svg", "</svg>"}, {"<style", "</style>"}, {"<script", "</script>"}};
+    bool open = false;
+    for (const char *at = page->data; *at;) {
+        const char *end = at;
+        if (*at == '<') {
+            end = strchr(at, '>');
+            for (size_t i = 0; i < MYR_ARRAY_COUNT(skipped); i++) {
+                if (strncmp(at, skipped[i][0], strlen(skipped[i][0])) == 0) {
+                    end = strstr(at, skipped[i][1]) + strlen(skipped[i][1]) - 1;
+                }
+            }
+            myr_buf_puts(told, open ? "\n" : "");
+            open = false;
+            const char *title = memmem(at, (size_t)(end - at), "title=\"", 7);
+            if (title) { /* the path of the number that follows */
+                myr_buf_printf(told, "  [%.*s]\n", (int)strcspn(title + 7, "\""), title + 7);
+            }
+        } else if (*at != '\n') {
+            myr_buf_puts(told, open ? "" : "  ");
+            myr_buf_putc(told, *at);
+            open = true;
+        }
+        at = end + 1;
+    }
+}
+
 static void pages_and_pictures_say_what_is_planned(void **state)
 {
     (void)state;
@@ -293,6 +323,12 @@ static void pages_and_pictures_say_what_is_planned(void **state)
         myr_plan_page(&p.design, &p.answer, bom);
         assert_int_equal(myr_answer_write(&p.answer, &form, &told, &p.err), MYR_OK);
         tell_picture(&p.design, &told);
+        if (strstr(shown[i], "prices") || strstr(shown[i], "groups")) {
+            MYR_CLEANUP(myr_buf_done) struct myr_buf page = {};
+            struct myr_plan_about about = {.date = "2026-11-17", .spec = "s.yaml"};
+            myr_plan_report(&p.design, &about, &page);
+            tell_words(&page, &told);
+        }
         planned_end(&p);
     }
     assert_kept("plan-shown.txt", &told);
@@ -316,32 +352,6 @@ static void pictures_of_every_shape_are_what_they_were(void **state)
         planned_end(&p);
     }
     assert_kept("plan-pictures.txt", &told);
-}
-
-/* What stands between the tags of a page, but for pictures and styles. */
-static void tell_words(const struct myr_buf *page, struct myr_buf *told)
-{
-    static const char *const skipped[][2] = {
-        {"<svg", "</svg>"}, {"<style", "</style>"}, {"<script", "</script>"}};
-    bool open = false;
-    for (const char *at = page->data; *at;) {
-        const char *end = at;
-        if (*at == '<') {
-            end = strchr(at, '>');
-            for (size_t i = 0; i < MYR_ARRAY_COUNT(skipped); i++) {
-                if (strncmp(at, skipped[i][0], strlen(skipped[i][0])) == 0) {
-                    end = strstr(at, skipped[i][1]) + strlen(skipped[i][1]) - 1;
-                }
-            }
-            myr_buf_puts(told, open ? "\n" : "");
-            open = false;
-        } else if (*at != '\n') {
-            myr_buf_puts(told, open ? "" : "  ");
-            myr_buf_putc(told, *at);
-            open = true;
-        }
-        at = end + 1;
-    }
 }
 
 /* Its file has no figures, no halvings, and less beside the lines of the bill. */

@@ -433,6 +433,15 @@ static const char *const shown[] = {
     "5], "
     "hosts_per_switch: 1}, storage: {switch: eight, topology: torus, dims: [6, 2, 6], "
     "hosts_per_switch: 1}}\n",
+    "servers: 24\nprices: cn-2024-05\nnetworks: {compute: {switch: mqm9790-ns2f, fill: dense, "
+    "tiers: "
+    "2, oversubscription: 1.5}, service: , oob: }\nroom: {rows: 5, columns: 8, rack_kw: 24, "
+    "managed: "
+    "true, power: [{name: a, kw: 400, rows: 1-5}, {name: b, kw: 400, rows: 1-5}], buildings: "
+    "[{name: "
+    "x, rows: 5, columns: 4}, {name: y, rows: 5, columns: 4}], distance_m: 30}\nfacility: "
+    "{cooling: "
+    "cold-plate}\n",
     "servers: 9\nserver: pair\nnetworks: {compute: {switch: eight, topology: clos, tiers: 3}, "
     "storage: {switch: eight, topology: dragonfly, hosts_per_switch: 2}}\n",
     "servers: 4\nserver: b300-8gpu-4x200\nnetworks: {compute: {switch: eth-102t4, planes: 4, "
