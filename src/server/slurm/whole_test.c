@@ -97,7 +97,8 @@ static void before_the_first_look(void)
     give("n", "nora", "nobody-here", ROLE_USER);
     ask("Bearer a", "POST", "/v1/jobs",
         "{\"name\":\"first\",\"gpus\":16,\"command\":[\"run\",\"a b\"],\"time_limit\":\"61s\","
-        "\"env\":{\"A\":\"it's\",\"PATH\":\"/opt/bin\"},\"tenant\":\"t1\",\"twin\":{\"hours\":1}}");
+        "\"env\":{\"A\":\"it's\",\"Zz_09\":\"\",\"_\":\"1\",\"PATH\":\"/opt/"
+        "bin\"},\"tenant\":\"t1\",\"twin\":{\"hours\":1}}");
     ask("Bearer n", "POST", "/v1/jobs", "gpus: 8\ncommand: x\n");
     prints("sinfo", IDLE);
     prints("sbatch", "55\n");
@@ -171,6 +172,8 @@ static void too_large(void)
     sees("jobs that no limit lets start");
     static const char *const jobs[] = {
         "gpus: 24\ncommand: x\ntenant: t1\n", "gpus: 12\ncommand: x\n",
+        "gpus: 8\ncommand: x\nretries: 0\nenv: {1A: x}\n",
+        "gpus: 8\ncommand: x\nretries: 0\nenv: {A-B: x}\n",
         "gpus: 8\ncommand: x\narray: 4\nprolog: date\nepilog: 'true'\nimage: /i.sif\n"
         "checkpoint: /c\ndirectory: /d\n"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(jobs); i++) {
@@ -181,7 +184,7 @@ static void too_large(void)
 static void is_cancelled(void)
 {
     sees("and one is cancelled before the list has it");
-    ask("Bearer a", "POST", "/v1/jobs/1/cancel", "");
+    ask("Bearer a", "POST", "/v1/jobs/3/cancel", "");
     prints("squeue", "");
 }
 
