@@ -104,8 +104,6 @@ int plan_unproved(struct plan *plan, struct myr_err *err)
     MYR_TRY(plan_place(plan, err));
     MYR_TRY(plan_optics(plan, err));
     plan_wire(plan);
-    /* Vectors stand still from here on: whoever looks ports up may read the types. */
-    plan->design.devtypes = plan->devtypes.items;
     fill_head(plan);
     MYR_TRY(plan_price(plan, err));
     plan_storage_figures(plan);
