@@ -102,18 +102,16 @@ static int put(const char *folder, const char *name, struct myr_str text, bool s
     deadly_point();
     /* The text before the name: after a crash the name leads to all of it, or to what was there. */
     good = good && (!sync || fsync(fd) == 0);
-    /* Kept over close() and unlink(), which have errors of their own. */
-    int error = errno;
+    /* Said before close() and unlink(), which have errors of their own. */
+    int rc = good ? MYR_OK : myr_err_errno(err, "cannot write", path);
     close(fd);
     deadly_point();
-    if (good && rename(temp, path) < 0) {
-        error = errno;
-        good = false;
+    if (rc == MYR_OK && rename(temp, path) < 0) {
+        rc = myr_err_errno(err, "cannot write", path);
     }
-    if (!good) {
+    if (rc < 0) {
         unlink(temp);
-        errno = error;
-        return myr_err_errno(err, "cannot write", path);
+        return rc;
     }
     deadly_point();
     if (sync) {

@@ -43,7 +43,6 @@ static int become(const struct passwd *found, struct person *ret, struct myr_err
 int person_find(struct myr_str name, struct person *ret, struct myr_err *err)
 {
     char text[64];
-    char shown[65];
     struct passwd space;
     struct passwd *found = NULL;
     char memory[16 << 10];
@@ -51,7 +50,6 @@ int person_find(struct myr_str name, struct person *ret, struct myr_err *err)
         return myr_err_set(err, MYR_EINVAL, "no name of a user");
     }
     snprintf(text, sizeof(text), "%.*s", (int)name.len, name.data);
-    snprintf(shown, sizeof(shown), "%s", text);
     /* No name means the agent's own user, which root must not be. */
     if (!text[0] && geteuid() == 0) {
         return myr_err_set(err, MYR_EINVAL, "the job names no Unix user, and none runs as root");
@@ -59,7 +57,7 @@ int person_find(struct myr_str name, struct person *ret, struct myr_err *err)
     int rc = text[0] ? getpwnam_r(text, &space, memory, sizeof(memory), &found)
                      : getpwuid_r(geteuid(), &space, memory, sizeof(memory), &found);
     if (rc != 0 || !found) {
-        return myr_err_set(err, MYR_ENOENT, "user '%s' is not known on this node", shown);
+        return myr_err_set(err, MYR_ENOENT, "user '%s' is not known on this node", text);
     }
     return become(found, ret, err);
 }

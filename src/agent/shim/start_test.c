@@ -3,6 +3,12 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "kept.h"
@@ -186,6 +192,147 @@ static void nobody_runs_as_root(void **state)
     }
 }
 
+/* --- people of a host that is the test's */
+
+static bool made_up;
+static uid_t own_uid;
+static struct passwd entry;
+static int found_rc, group_rc;
+static char asked[80];
+
+__attribute__((visibility("default"))) uid_t geteuid(void)
+{
+    return made_up ? own_uid : (uid_t)syscall(SYS_geteuid);
+}
+
+static int find_entry(struct passwd *space, struct passwd **ret)
+{
+    *space = entry;
+    *ret = entry.pw_name ? space : NULL;
+    return found_rc;
+}
+
+__attribute__((visibility("default"))) int
+getpwnam_r(const char *name, struct passwd *space, char *memory, size_t size, struct passwd **ret)
+{
+    if (!made_up) {
+        int (*call)(const char *, struct passwd *, char *, size_t, struct passwd **);
+        *(void **)&call = dlsym(RTLD_NEXT, "getpwnam_r");
+        return call(name, space, memory, size, ret);
+    }
+    snprintf(asked, sizeof(asked), "name %s", name);
+    return find_entry(space, ret);
+}
+
+__attribute__((visibility("default"))) int getpwuid_r(uid_t uid, struct passwd *space, char *memory,
+                                                      size_t size, struct passwd **ret)
+{
+    if (!made_up) {
+        int (*call)(uid_t, struct passwd *, char *, size_t, struct passwd **);
+        *(void **)&call = dlsym(RTLD_NEXT, "getpwuid_r");
+        return call(uid, space, memory, size, ret);
+    }
+    snprintf(asked, sizeof(asked), "number %u", uid);
+    return find_entry(space, ret);
+}
+
+__attribute__((visibility("default"))) int getgrouplist(const char *name, gid_t group,
+                                                        gid_t *groups, int *count)
+{
+    if (!made_up) {
+        int (*call)(const char *, gid_t, gid_t *, int *);
+        *(void **)&call = dlsym(RTLD_NEXT, "getgrouplist");
+        return call(name, group, groups, count);
+    }
+    assert_int_equal(*count, 256);
+    assert_string_equal(name, entry.pw_name);
+    groups[0] = group;
+    *count = group_rc < 0 ? 300 : 1;
+    return group_rc;
+}
+
+static void who_a_rank_runs_as(void **state)
+{
+    static char ada[] = "ada", home[] = "/h/ada", bash[] = "/bin/bash";
+    static const struct {
+        const char *name;
+        uid_t own, uid;
+        bool plain; /* neither a home nor a shell */
+        bool unknown;
+        int found_rc, group_rc;
+        const char *asked, *says;
+    } all[] = {
+        {"ada", 0, 1000, false, false, 0, 1, "name ada", ""},
+        {"ada", 0, 1, true, false, 0, 1, "name ada", ""},
+        {"ada", 1000, 1000, false, false, 0, 1, "name ada", ""},
+        {"", 1000, 1000, false, false, 0, 1, "number 1000", ""},
+        {"ada", 0, 0, false, false, 0, 1, "name ada", "user 'ada' is root: no rank runs as root"},
+        {"ada", 1000, 1001, false, false, 0, 1, "name ada",
+         "user 'ada' is not the agent's own, and the agent is not root"},
+        {"ada", 1000, 0, false, false, 0, 1, "name ada",
+         "user 'ada' is not the agent's own, and the agent is not root"},
+        {"", 0, 1000, false, false, 0, 1, "", "the job names no Unix user, and none runs as root"},
+        {"eve", 0, 1000, false, true, 0, 1, "name eve", "user 'eve' is not known on this node"},
+        {"eve", 0, 1000, false, false, EIO, 1, "name eve", "user 'eve' is not known on this node"},
+        {"ada", 0, 1000, false, false, 0, -1, "name ada", "user 'ada' is in more than 256 groups"},
+    };
+    (void)state;
+    made_up = true;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
+        struct person found = {.uid = 77};
+        struct myr_err err = {};
+        own_uid = all[i].own;
+        entry = (struct passwd){.pw_name = all[i].unknown ? NULL : ada,
+                                .pw_uid = all[i].uid,
+                                .pw_gid = 1005,
+                                .pw_dir = all[i].plain ? NULL : home,
+                                .pw_shell = all[i].plain ? NULL : bash};
+        found_rc = all[i].found_rc;
+        group_rc = all[i].group_rc;
+        asked[0] = '\0';
+        int rc = person_find(myr_str_from(all[i].name), &found, &err);
+        assert_string_equal(asked, all[i].asked);
+        assert_string_equal(err.message, all[i].says);
+        assert_int_equal(rc == MYR_OK, all[i].says[0] == '\0');
+        if (rc == MYR_OK) {
+            assert_int_equal(found.uid, all[i].uid);
+            assert_int_equal(found.gid, 1005);
+            assert_int_equal(found.change, all[i].own == 0);
+            assert_int_equal(found.group_count, 1);
+            assert_int_equal(found.groups[0], 1005);
+            assert_string_equal(found.name, "ada");
+            assert_string_equal(found.home, all[i].plain ? "/" : home);
+            assert_string_equal(found.shell, all[i].plain ? "/bin/sh" : bash);
+        }
+    }
+    for (size_t len = 63; len <= 65; len++) { /* the longest name, and what is none */
+        char name[80];
+        struct person found;
+        struct myr_err err = {};
+        memset(name, 'n', sizeof(name));
+        name[5] = len == 65 ? '\0' : 'n';
+        entry.pw_name = NULL;
+        int rc = person_find((struct myr_str){name, len == 65 ? 9 : len}, &found, &err);
+        assert_int_equal(rc, len == 63 ? MYR_ENOENT : MYR_EINVAL);
+        name[63] = '\0';
+        if (len == 63) {
+            assert_non_null(strstr(err.message, name));
+        } else {
+            assert_string_equal(err.message, "no name of a user");
+        }
+    }
+    made_up = false;
+}
+
+static void programs_are_found_where_roots_lie(void **state)
+{
+    (void)state;
+    assert_true(start_has("sh"));
+    assert_true(start_has("env")); /* of the last folder but one */
+    assert_false(start_has("no-such-program-here"));
+    assert_false(start_has("../etc/passwd")); /* which nobody can run */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +340,8 @@ int main(void)
         cmocka_unit_test(an_image_is_run_by_who_is_there),
         cmocka_unit_test(all_of_it),
         cmocka_unit_test(nobody_runs_as_root),
+        cmocka_unit_test(who_a_rank_runs_as),
+        cmocka_unit_test(programs_are_found_where_roots_lie),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
