@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "file_internal.h"
 #include "myriad/base.h"
 
 /* A folder with a set of old files, "one", "two" and "design", and a foreign one. */
@@ -397,6 +398,33 @@ static void a_signal_that_is_ignored_or_blocked_does_not_stop_the_set(void **sta
     signal(SIGHUP, handler);
 }
 
+/* Only those that end programs wait, whatever was in the memory of the hold before. */
+static void other_signals_are_not_held(void **state)
+{
+    (void)state;
+    struct myr_signal_hold hold;
+    static const int held[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    sigset_t now;
+    memset(&hold, 0xFF, sizeof(hold));
+    hold.on = false;
+    file_hold(&hold);
+    assert_true(hold.on);
+    pthread_sigmask(SIG_SETMASK, NULL, &now);
+    for (int number = 1; number < 32; number++) {
+        bool wanted = false;
+        for (uint32_t i = 0; i < MYR_ARRAY_COUNT(held); i++) {
+            wanted = wanted || (held[i] == number && !sigismember(&hold.before, number));
+        }
+        assert_int_equal(sigismember(&hold.held, number), wanted);
+        assert_int_equal(sigismember(&now, number), wanted || sigismember(&hold.before, number));
+    }
+    assert_false(file_interrupted(&hold));
+    file_release(&hold);
+    assert_false(hold.on || file_interrupted(&hold));
+    pthread_sigmask(SIG_SETMASK, NULL, &now);
+    assert_memory_equal(&now, &hold.before, sizeof(uint64_t)); /* as it was */
+}
+
 int main(void)
 {
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
@@ -414,6 +442,7 @@ int main(void)
         IN_PLACE(without_a_folder_names_are_paths),
         IN_PLACE(a_signal_ends_the_program_and_leaves_the_old_files),
         IN_PLACE(a_signal_that_is_ignored_or_blocked_does_not_stop_the_set),
+        cmocka_unit_test(other_signals_are_not_held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

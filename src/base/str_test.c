@@ -214,6 +214,41 @@ static void nearest_names_at_most_two(void **state)
     assert_string_equal(tiny, "'serv");
 }
 
+/* The two that are nearest, in whatever order the names come; of equals the first. */
+static void the_nearest_two_are_found_in_any_order(void **state)
+{
+    (void)state;
+    /* Nothing, one, two and three letters wrong; a part of it; nothing like it. */
+    static const char *const names[] = {"abcdefgh", "abcdefgx",     "abcdefxy",
+                                        "abcdexyz", "wxyzabcdefgh", "nothing"};
+    enum { COUNT = MYR_ARRAY_COUNT(names) };
+    for (uint32_t first = 0; first < COUNT; first++) { /* the names from this one on */
+        for (uint32_t turn = 0; turn < 720; turn++) {
+            const char *order[COUNT];
+            uint32_t count = COUNT - first, left = turn;
+            memcpy(order, names + first, count * sizeof(*order));
+            for (uint32_t i = count; i > 1; left /= i, i--) {
+                const char *kept = order[i - 1];
+                order[i - 1] = order[left % i];
+                order[left % i] = kept;
+            }
+            char near[64], wanted[64];
+            myr_str_nearest(MYR_STR("abcdefgh"), order, count, near, sizeof(near));
+            wanted[0] = '\0'; /* the last is never near */
+            for (uint32_t i = first; i < COUNT - 1 && i < first + 2; i++) {
+                size_t len = strlen(wanted);
+                (void)snprintf(wanted + len, sizeof(wanted) - len, "%s'%s'", len ? " or " : "",
+                               names[i]);
+            }
+            assert_string_equal(near, wanted);
+        }
+    }
+    static const char *const equals[] = {"abcdefgx", "abcdefgy", "abcdefgz"};
+    char near[64];
+    myr_str_nearest(MYR_STR("abcdefgh"), equals, 3, near, sizeof(near));
+    assert_string_equal(near, "'abcdefgx' or 'abcdefgy'");
+}
+
 /* One letter of three may be wrong, two of seven, three of more; a part has three at least. */
 static void how_near_depends_on_the_length(void **state)
 {
@@ -335,6 +370,7 @@ int main(void)
         cmocka_unit_test(distance_agrees_with_its_definition),
         cmocka_unit_test(text_too_long_to_be_a_typing_error_is_far),
         cmocka_unit_test(nearest_names_at_most_two),
+        cmocka_unit_test(the_nearest_two_are_found_in_any_order),
         cmocka_unit_test(how_near_depends_on_the_length),
         cmocka_unit_test(buffers_agree_with_printf),
         cmocka_unit_test(buffers_grow_without_losing_text),
