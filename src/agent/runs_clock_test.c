@@ -408,6 +408,9 @@ static void some_wait_for_others(void)
     start(12, 3, 2, 0);
     start(12, 4, 2, 0);
     ends(12, 4, &(struct ending){.kind = ENDING_STOPPED, .line = MYR_STR("lease")});
+    assert_int_equal(runs_find(&runs, 12, 0)->epoch, 4); /* the newest */
+    assert_int_equal(runs_find(&runs, 12, 2)->epoch, 2);
+    assert_null(runs_find(&runs, 12, 3));
     ends(11, 1, &(struct ending){.kind = ENDING_EXIT});
 }
 

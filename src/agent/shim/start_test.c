@@ -305,6 +305,14 @@ static void who_a_rank_runs_as(void **state)
             assert_string_equal(found.shell, all[i].plain ? "/bin/sh" : bash);
         }
     }
+    made_up = false;
+}
+
+static void a_name_is_one_word_of_a_line(void **state)
+{
+    (void)state;
+    made_up = true;
+    own_uid = found_rc = 0;
     for (size_t len = 63; len <= 65; len++) { /* the longest name, and what is none */
         char name[80];
         struct person found;
@@ -341,6 +349,7 @@ int main(void)
         cmocka_unit_test(all_of_it),
         cmocka_unit_test(nobody_runs_as_root),
         cmocka_unit_test(who_a_rank_runs_as),
+        cmocka_unit_test(a_name_is_one_word_of_a_line),
         cmocka_unit_test(programs_are_found_where_roots_lie),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
