@@ -76,6 +76,13 @@ static const char own_parts[] =
     "  split-dac: {title: cage to two cards, medium: copper, connector: osfp, fixed_ends: true, "
     "top: "
     "finned, top_b: flat, legs: 2, gbps: 800, lanes: 8, lane_gbps: 100, length_m: 44}\n"
+    "prices:\n"
+    "  own-book: {title: own, currency: EUR, date: 2026-11-17, source: own, warranty_months: 18, "
+    "parts: {bare: 1000.5, eight: {price: 7, per_servers: 2, warranty_months: 12}, mma4z00-ns-t: "
+    "{price: 3.25, assumed: true, note: guessed}, mma4z00-ns400: {price: 2, assumed: true}, "
+    "mfp7e10-n050: {price: 1, note: as told, warranty_months: 7}, firewall: {price: 9, "
+    "per_servers: "
+    "3, assumed: true}}}\n"
     "storage:\n"
     "  slow: {title: slow cards, disks: 10, disk_gb: 4000, nic: eth-2x25g, nic_ports: 2, watts: "
     "500, rack_units: 2}\n"
@@ -393,6 +400,13 @@ static const char *const wholes[] = {
     "servers: 1000000\nserver: b300-8gpu-4x200\n" COMPUTE("switch: eth-102t4"),
     "servers: 600000\nserver: gb200-nvl72\n" COMPUTE(""),
 
+    "servers: 5\nserver: bare\nprices: own-book\nitems: [{part: firewall, quantity: 2}, {part: "
+    "bastion}]\n" COMPUTE("switch: eight, topology: clos"),
+    "servers: 5\nserver: bare\nprices: {book: own-book, parts: {eight: 3, bare: 0}}\n" COMPUTE(
+        "switch: eight, topology: clos"),
+    "servers: 2\nserver: bare\nprices: own-book\nfacility: {energy: {currency: EUR}}\n" COMPUTE(
+        "switch: eight, topology: clos"),
+
     /* Insides of a node. */
     "servers: 1\nserver: old\nnetworks: {compute: {topology: clos}, oob: }\n",
     "servers: 1\nserver: many\n" COMPUTE("topology: clos, switch: mqm9790-ns2f"),
@@ -429,6 +443,8 @@ static const char *const shown[] = {
     "5]}}\n",
     "servers: 9\nserver: bare\nnetworks: {compute: {switch: eight, topology: dragonfly}}\n",
     "servers: 3\nserver: duo\nnetworks: {compute: {switch: eight, topology: clos}}\n",
+    "servers: 5\nserver: bare\nprices: own-book\nnetworks: {compute: {switch: eight, topology: "
+    "clos}}\nitems: [{part: firewall, quantity: 2}, {part: bastion}]\n",
     "servers: 9\nserver: pair\nnetworks: {compute: {switch: eight, topology: torus, dims: [5, 5, "
     "5], "
     "hosts_per_switch: 1}, storage: {switch: eight, topology: torus, dims: [6, 2, 6], "
