@@ -169,6 +169,7 @@ static void files_say_these(void **state)
 
 /* --- words */
 
+MYR_PRINTF(4, 5)
 static void put_said(const char *word, int rc, const struct myr_err *err, const char *fmt, ...)
 {
     char what[200];
@@ -192,8 +193,11 @@ static void put_words(struct fixture *f, const char *word)
     put_said(word, rc, &err, "%u nodes, the first %u, the last %u", count, count ? nodes[0] : 99,
              count ? nodes[count - 1] : 99);
     const struct myr_domain *domain = myr_words_domain(&f->design, myr_str_from(word));
-    put_said(word, 0, NULL, domain ? "domain %u of kind %d" : "no domain",
-             domain ? domain->index : 0, domain ? (int)domain->kind : 0);
+    if (domain) {
+        put_said(word, 0, NULL, "domain %u of kind %d", domain->index, (int)domain->kind);
+    } else {
+        put_said(word, 0, NULL, "no domain");
+    }
     fixture_heal(f);
     rc = myr_words_kill(&f->graph, word, &id, &err);
     put_said(word, rc, &err, "%u links die", id);

@@ -74,7 +74,8 @@ static void load_split(struct myr_buf *text, enum myr_collective kind, uint32_t 
 {
     struct myr_trace trace = {.ranks = ranks};
     struct myr_trace_split split = {.size = size, .stride = stride};
-    struct myr_trace_op op = {.kind = MYR_TRACE_COLLECTIVE, .collective = kind, .bytes = 4096};
+    struct myr_trace_op op = {
+        .kind = MYR_TRACE_COLLECTIVE, .collective = (uint8_t)kind, .bytes = 4096};
     char what[80];
     myr_vec_push(&trace.splits, split);
     myr_vec_push(&trace.ops, op);

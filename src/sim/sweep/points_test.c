@@ -86,8 +86,8 @@ static void files_are_read_as_they_were(void **state)
         "fault: '{lb}'\nlb: [ecmp, spray]", "fault: '{a'\nknobs: {a: 1}",
         "fault: '{aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa}'",
         /* Knobs in settings and in every list; a brace in a knob's value is one. */
-        "topology: 'fat-tree:k={k}'\nworkload: ['{w}', 'x{w}{w}y']\njobs: ['j{k}', '{w}{k}']\n"
-        "fault: ['f{k}', g]\nslow: 's{w}'\nknobs: {k: [4, 6], w: ['{k}', b]}",
+        ("topology: 'fat-tree:k={k}'\nworkload: ['{w}', 'x{w}{w}y']\njobs: ['j{k}', '{w}{k}']\n"
+         "fault: ['f{k}', g]\nslow: 's{w}'\nknobs: {k: [4, 6], w: ['{k}', b]}"),
         "topology: a\nworkload: b\nknobs: {n: ['', x]}\nmessage_overhead: '{n}us'",
         "workload: b\n#topology", "topology: a", "topology: a\ndesign: b\nworkload: c",
         "#topology\ndesign: [a, b]\nworkload: c", "jobs: [a, [b]]", "fault: {a: 1}", "slow: []"};
