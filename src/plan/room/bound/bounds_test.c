@@ -55,6 +55,13 @@ static const char *const specs[] = {
         "{row: 0.6, column: 0.7}, aisles: {every: 0, width_m: 1}"),
     "servers: 4\nserver: h100-8gpu\nnetworks: {compute: {topology: torus, switch: sn5600, "
     "nic_gbps: 400, hosts_per_switch: 8, dims: [2, 2]}}\n" ROOM("rows: 2, columns: 3, rack_kw: 14"),
+    /* Two pods with uplinks to spare; leaves, spines and cores of different parts. */
+    NDR("13", "topology: clos, leaf_down: 4, leaf_up: 8, tiers: 3, pod_leaves: 16") "}\n" ROOM(
+        "rows: 5, columns: 4, rack_kw: 11"),
+    "servers: 9\nserver: h100-8gpu\nnetworks: {compute: {switch: eth-25t6, spine_switch: sn5600, "
+    "nic_gbps: 400, leaf_down: 8, leaf_up: 8}}\n" ROOM("rows: 4, columns: 4, rack_kw: 13"),
+    "servers: 9\nserver: h100-8gpu\nnetworks: {compute: {switch: sn5600, spine_switch: eth-25t6, "
+    "nic_gbps: 400, leaf_down: 8, leaf_up: 8}}\n" ROOM("rows: 4, columns: 4, rack_kw: 13"),
 };
 
 static struct bound *begin(struct staged *s, const char *spec)
@@ -256,12 +263,44 @@ static void no_way_of_racks_is_left_out(void **state)
     }
 }
 
+/* The heaviest stand in the cheapest seats, in whatever order they are named: no assignment of
+ * four weights to the seats that they would take costs less. */
+static void the_heaviest_get_the_cheapest_seats(void **state)
+{
+    (void)state;
+    struct staged s;
+    struct bound *b = begin(&s, specs[1]);
+    const struct load need = {5000, 3, 10000};
+    static const double orders[][4] = {
+        {1, 2, 5, 9}, {9, 5, 2, 1}, {5, 1, 9, 2}, {2, 9, 1, 5}, {5, 9, 2, 1}};
+    /* What one, two, three and four alike cost tells what each next seat does. */
+    double last = 0, seats[4], least = 0;
+    for (uint32_t count = 1; count <= 4; count++) {
+        double alike[] = {1, 1, 1, 1};
+        double sum = bound_seats_mm(b, 4, alike, count, &need);
+        seats[count - 1] = sum - last;
+        assert_true(count == 1 || seats[count - 1] >= seats[count - 2]);
+        last = sum;
+    }
+    for (uint32_t i = 0; i < 4; i++) {
+        least += seats[i] * orders[1][i];
+    }
+    assert_true(seats[3] > seats[0]);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(orders); i++) {
+        double weights[4];
+        memcpy(weights, orders[i], sizeof(weights));
+        assert_true(fabs(bound_seats_mm(b, 4, weights, 4, &need) - least) < 1e-6);
+    }
+    staged_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_part_of_the_bound_is_as_kept),
         cmocka_unit_test(layers_are_as_short_as_racks_allow),
         cmocka_unit_test(the_nearest_places_are_counted_one_by_one),
+        cmocka_unit_test(the_heaviest_get_the_cheapest_seats),
         cmocka_unit_test(no_way_of_racks_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
