@@ -68,6 +68,10 @@ int myr_mute_create(const char *folder, struct myr_mute **ret, struct myr_err *e
     int rc = myr_make_dirs(folder, err);
     rc = rc < 0 ? rc : begin(mute, err);
     if (rc < 0) {
+        /* As serve.c gives up one that did not come to serving. */
+        (void)uv_loop_close(&mute->server.loop);
+        desk_free(&mute->server);
+        free(mute->server.http);
         free(mute);
         return rc;
     }
