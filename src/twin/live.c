@@ -281,7 +281,6 @@ static void adopt_books(struct world *w, const struct myr_control *control)
                                           .state = (uint8_t)myr_control_node(control, n).state,
                                           .node = n});
     }
-    check_event_done(w->check);
 }
 
 /* Those that the controller hears are up; their boots go on counting from there. */
