@@ -229,7 +229,7 @@ static void route_planned(const struct myr_graph *graph, const struct myr_balanc
 {
     MYR_CLEANUP(free_colouring) struct myr_colouring *colouring = myr_colouring_create(graph);
     MYR_CLEANUP(myr_free_at)
-    struct myr_path *paths = myr_xcalloc(count ? count : 1, sizeof(*paths));
+    struct myr_path *paths = myr_xcalloc(count, sizeof(*paths));
     struct policy_plan plan = {graph, flows, count, paths, load};
     if (colouring) {
         plan_by_colour(&plan, colouring);
@@ -265,5 +265,7 @@ int myr_balance(const struct myr_graph *graph, const struct myr_balance_options 
     } else {
         route_by_hop(graph, options, flows, count, ret, ret_load);
     }
+    MYR_ASSERT(ret->start.count == ret->flow.count + 1 && ret->weight.count == ret->flow.count);
+    MYR_ASSERT(ret->start.items[ret->flow.count] == ret->channels.count);
     return MYR_OK;
 }

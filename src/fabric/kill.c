@@ -29,9 +29,11 @@ void kill_device(struct kill_list *list, struct myr_graph *graph, uint32_t devic
 /* In any order: links do not depend on each other. */
 void kill_undo(struct kill_list *list, struct myr_graph *graph)
 {
+    uint32_t before = graph->dead_count;
     for (size_t i = 0; i < list->links.count; i++) {
         myr_graph_set_link(graph, list->links.items[i], false);
     }
+    MYR_ASSERT(graph->dead_count + list->links.count == before); /* each was alive, and is again */
     myr_vec_done(&list->links);
 }
 

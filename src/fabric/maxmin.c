@@ -82,6 +82,7 @@ static void fix_route(struct filling *filling, uint32_t route, uint64_t rate, ui
     for (uint32_t i = routes->start.items[route]; i < routes->start.items[route + 1]; i++) {
         uint32_t place = filling->dense[routes->channels.items[i]];
         filling->left[place] -= rate < filling->left[place] ? rate : filling->left[place];
+        MYR_ASSERT(filling->active[place] > 0); /* each route is fixed once */
         filling->active[place]--;
     }
     filling->active[filling->channel_count + route] = 0;
