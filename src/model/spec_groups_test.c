@@ -130,6 +130,44 @@ static void there_are_sixteen_groups_at_most(void **state)
     assert_string_equal(said.data, "s:2:1: 'groups' has 17 entries, 1 to 16 are expected");
 }
 
+/* Names from files may be of any length. */
+static void a_name_of_any_length_is_looked_up(void **state)
+{
+    struct fixture *f = *state;
+    static char text[1 << 16];
+    memset(text, 'H', sizeof(text));
+    for (size_t len = 1; len <= sizeof(text); len *= 2) {
+        assert_int_equal(myr_catalog_find(&f->catalog, (struct myr_str){text, len}), MYR_PART_NONE);
+    }
+    assert_int_equal(myr_catalog_find(&f->catalog, MYR_STR("H100-8GPU")),
+                     find_part(f, "h100-8gpu"));
+    assert_int_equal(myr_catalog_find(&f->catalog, MYR_STR("")), MYR_PART_NONE);
+}
+
+/* The planner complains about some numbers later: their places are kept for it. */
+static void places_of_a_facility_are_kept(void **state)
+{
+    struct fixture *f = *state;
+    const struct myr_doc *doc;
+    struct myr_spec spec = {};
+    assert_int_equal(
+        myr_doc_read_yaml(&f->arena, "s",
+                          MYR_STR("servers: 1\nfacility:\n  ups: {kind: 2n, modules: 2}\n"
+                                  "  supply: {volts: 400}\n  cdu: {kw: 100}\n"
+                                  "  pool: {kw: 50}\n  module: {racks: 4}\n"),
+                          &doc, NULL),
+        MYR_OK);
+    assert_int_equal(myr_spec_read(&f->arena, &f->catalog, doc, &spec, NULL), MYR_OK);
+    const struct myr_doc *const nodes[] = {spec.facility.ups_node, spec.facility.supply_node,
+                                           spec.facility.cdu_node, spec.facility.pool_node,
+                                           spec.facility.module_node};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(nodes); i++) {
+        assert_non_null(nodes[i]);
+        assert_int_equal(nodes[i]->line, 3 + i);
+    }
+    myr_spec_done(&spec);
+}
+
 /* With its prices, or not at all; 'ret' is untouched where one of the two is wrong. */
 static void a_spec_is_loaded_with_its_prices(void **state)
 {
@@ -177,6 +215,9 @@ int main(void)
                                         close_catalog),
         cmocka_unit_test_setup_teardown(there_are_sixteen_groups_at_most, open_catalog,
                                         close_catalog),
+        cmocka_unit_test_setup_teardown(a_name_of_any_length_is_looked_up, open_catalog,
+                                        close_catalog),
+        cmocka_unit_test_setup_teardown(places_of_a_facility_are_kept, open_catalog, close_catalog),
         cmocka_unit_test_setup_teardown(a_spec_is_loaded_with_its_prices, open_catalog,
                                         close_catalog),
     };
