@@ -198,6 +198,21 @@ static void a_failed_step_leaves_at_once_with_its_code(void **state)
     assert_int_equal(steps_released, 10);
 }
 
+/* What is behind a text that fits is nobody's business, whatever it looks like. */
+static void only_what_was_cut_is_mended(void **state)
+{
+    (void)state;
+    struct myr_err err;
+    memset(&err, 0xC3, sizeof(err)); /* the first byte of a character of two */
+    assert_int_equal(myr_err_set(&err, MYR_EINVAL, "short"), MYR_EINVAL);
+    assert_string_equal(err.message, "short");
+    assert_int_equal((unsigned char)err.message[sizeof(err.message) - 2], 0xC3);
+    assert_string_equal(err.hint, "");
+    myr_err_hint(&err, "also short");
+    assert_string_equal(err.hint, "also short");
+    assert_int_equal((unsigned char)err.hint[sizeof(err.hint) - 2], 0xC3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +227,7 @@ int main(void)
         cmocka_unit_test(an_unknown_code_never_looks_like_success),
         cmocka_unit_test(a_broken_invariant_stops_the_program_and_names_itself),
         cmocka_unit_test(a_failed_step_leaves_at_once_with_its_code),
+        cmocka_unit_test(only_what_was_cut_is_mended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
