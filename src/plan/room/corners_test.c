@@ -214,6 +214,9 @@ static const char *const aligned[] = {
     "room: {rows: 2, columns: 2, rack_kw: 24, drop_m: 0.5}\n",
     "groups: [{name: a, servers: 2, server: h100-8gpu}, {name: b, servers: 2, server: dgx-h100}]\n"
     "networks: {compute: {switch: mqm9790-ns2f}}\nroom: {rows: 2, columns: 2, rack_kw: 24}\n",
+    /* Trunks of two cables and panels of two ports: all of them are counted. */
+    "servers: 3\n" H100 WIDE
+    "room: {rows: 2, columns: 3, rack_kw: 14, trunks: {cables: 2, panel_ports: 2}}\n",
     /* Zones from above and from below, and beyond the room. */
     "servers: 5\n" H100 WIDE
     "room: {rows: 4, columns: 3, rack_kw: 24, zones: {leaf_rows: 3-2, spine_column: C}}\n",
