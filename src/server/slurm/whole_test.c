@@ -166,6 +166,10 @@ static void writes(void)
     }
 }
 
+#define LONG_JOB                                                                   \
+    "gpus: 8\ncommand: x\narray: 4\nprolog: date\nepilog: 'true'\nimage: /i.sif\n" \
+    "checkpoint: /c\ndirectory: /d\n"
+
 /* Each by the limit that is the smallest: of its QOS, of its account, of one above that. */
 static void too_large(void)
 {
@@ -173,9 +177,7 @@ static void too_large(void)
     static const char *const jobs[] = {
         "gpus: 24\ncommand: x\ntenant: t1\n", "gpus: 12\ncommand: x\n",
         "gpus: 8\ncommand: x\nretries: 0\nenv: {1A: x}\n",
-        "gpus: 8\ncommand: x\nretries: 0\nenv: {A-B: x}\n",
-        "gpus: 8\ncommand: x\narray: 4\nprolog: date\nepilog: 'true'\nimage: /i.sif\n"
-        "checkpoint: /c\ndirectory: /d\n"};
+        "gpus: 8\ncommand: x\nretries: 0\nenv: {A-B: x}\n", LONG_JOB};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(jobs); i++) {
         ask("Bearer a", "POST", "/v1/jobs", jobs[i]);
     }
