@@ -326,6 +326,42 @@ static void nobody_may_carry_more_than_it_can(void **state)
     }
 }
 
+/* A part of a message that is less than a thousandth goes over its channels, and weighs nothing. */
+static void what_weighs_nothing_ties_nothing(void **state)
+{
+    (void)state;
+    static const struct sim_use uses[] = {{0, 1000}, {1, 0}, {2, 1000}, {1, 1000}};
+    struct myr_sim *sim = myr_xcalloc(1, sizeof(*sim));
+    struct myr_sim_result result;
+    bool over;
+    sim->link_channels = sim->scale_up_base = sim->pool_base = 3;
+    sim_channels_open(sim, 3);
+    for (uint32_t c = 0; c < 3; c++) {
+        sim_set_capacity(sim, c, UINT64_C(1000000000) << 4 * c);
+        sim->channels[c].full_capacity = sim->channels[c].capacity;
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(uses); i++) {
+        myr_vec_push(&sim->uses, uses[i]);
+    }
+    myr_vec_push(&sim->patterns, (struct sim_pattern){.use_count = 3});
+    myr_vec_push(&sim->patterns, (struct sim_pattern){.first_use = 3, .use_count = 1});
+    sim->routed_patterns = 2;
+    myr_sim_transfer(sim, 0, 1000000, 1);
+    myr_sim_transfer(sim, 1, 1000000, 1);
+    assert_int_equal(myr_sim_run_until(sim, 0, &over, NULL), MYR_OK);
+    assert_true(sim->channels[0].held == 1 && sim->channels[1].held == 1);
+    assert_int_equal(sim->bonds[0].tie_count, 0);
+    for (uint32_t c = 0; c < 3; c++) {
+        assert_true(sim_bond_right(sim, c));
+    }
+    assert_int_equal(myr_sim_run(sim, NULL, NULL, &result, NULL), MYR_OK);
+    /* Each as fast as the one channel that it fills: 1 and 16 Gb/s. */
+    assert_int_equal(sim->tasks.items[0].end, 8000 * MYR_PS_PER_US);
+    assert_int_equal(sim->tasks.items[1].end, 500 * MYR_PS_PER_US);
+    assert_int_equal(sim->channels[1].bytes, 1000000);
+    myr_sim_free(sim);
+}
+
 /* What 'change' does to the channel's bond, if it can; whether it could. */
 static bool raise_wide(struct myr_sim *sim, uint32_t id)
 {
@@ -526,6 +562,7 @@ int main(void)
         cmocka_unit_test(a_state_of_another_question_is_refused),
         cmocka_unit_test(every_part_of_a_question_tells_its_states_apart),
         cmocka_unit_test(nobody_may_carry_more_than_it_can),
+        cmocka_unit_test(what_weighs_nothing_ties_nothing),
         cmocka_unit_test(bonds_that_do_not_follow_are_seen),
         cmocka_unit_test(what_is_left_behind_is_seen),
         cmocka_unit_test(bytes_that_a_switch_swallows_are_seen),
