@@ -364,14 +364,15 @@ static uint32_t find_strips(const struct myr_design *design, struct strip *ret)
 static void draw_title(struct floor *floor, uint32_t building)
 {
     const struct myr_design *design = floor->design;
-    char line[96];
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
     /* All names of buildings in one text, with commas. */
     const char *names = myr_design_str(design, design->room->building_names[1]);
     for (uint32_t skip = building; skip > 0 && *names; names++) {
         skip -= *names == ',';
     }
-    snprintf(line, sizeof(line), "%.*s", (int)strcspn(names, ","), names);
-    myr_svg_text(&floor->svg, PX(MARGIN), floor->top - PX(36), MYR_SVG_START, "fig", line);
+    myr_buf_put(&line, names, strcspn(names, ","));
+    myr_svg_text(&floor->svg, PX(MARGIN), floor->top - PX(36), MYR_SVG_START, "fig",
+                 line.data ? line.data : "");
 }
 
 /* Buildings one below the other, all in cells of one size, so that they can be compared. Nothing

@@ -153,6 +153,27 @@ static void two_buildings_are_drawn_to_the_last_byte(void **state)
     assert_int_equal(d->picture.len, 0);
 }
 
+/* However long it is: letters of several bytes are never cut in two. */
+static void names_of_buildings_stay_whole(void **state)
+{
+    struct drawn *d = *state;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf all = {}, title = {};
+    begin(d);
+    myr_buf_put(&all, strings, BUILDINGS);
+    myr_buf_puts(&title, ">a");
+    for (uint32_t i = 0; i < 60; i++) {
+        myr_buf_puts(&title, "\303\244");
+    }
+    myr_buf_printf(&all, "%s,b", title.data + 1);
+    myr_buf_puts(&title, "</text>");
+    d->design.strings = all.data;
+    d->design.string_bytes = (uint32_t)all.len + 1;
+    add_hall(d, 1, 1, 0);
+    add_hall(d, 1, 1, 0);
+    assert_non_null(strstr(draw(d), title.data));
+    assert_non_null(strstr(draw(d), ">b</text>"));
+}
+
 /* One row of so many columns: what is named in it, and how wide a cell is, in tenths. */
 static void cells_name_what_has_room(void **state)
 {
@@ -247,6 +268,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(two_buildings_are_drawn_to_the_last_byte, setup, teardown),
+        cmocka_unit_test_setup_teardown(names_of_buildings_stay_whole, setup, teardown),
         cmocka_unit_test_setup_teardown(cells_name_what_has_room, setup, teardown),
         cmocka_unit_test_setup_teardown(a_large_hall_is_a_few_shapes, setup, teardown),
         cmocka_unit_test(the_list_of_racks_has_all_that_stands),
