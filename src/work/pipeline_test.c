@@ -90,6 +90,31 @@ static void first_and_last_stage_can_be_given(void **state)
     assert_int_equal(myr_layout_chunk_layers(&layout, &model, 2).first, 5);
 }
 
+/* The output and each module stand for a layer: the last chunk has so many fewer. */
+static void the_output_stands_for_a_layer(void **state)
+{
+    static const struct {
+        uint32_t layers, mtp, pp, vp, counts[4];
+    } rows[] = {
+        {7, 0, 2, 1, {4, 3}},        {7, 0, 4, 1, {2, 2, 2, 1}},  {6, 1, 4, 1, {2, 2, 2, 0}},
+        {10, 1, 2, 2, {3, 3, 3, 1}}, {15, 0, 2, 2, {4, 4, 4, 3}},
+    };
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        struct myr_layout layout = pipeline(rows[i].pp, rows[i].vp);
+        struct myr_model model = {.layer_count = rows[i].layers, .mtp_count = rows[i].mtp};
+        uint32_t next = 0;
+        layout.output_counts = true;
+        for (uint32_t chunk = 0; chunk < rows[i].pp * rows[i].vp; chunk++) {
+            struct myr_span span = myr_layout_chunk_layers(&layout, &model, chunk);
+            assert_int_equal(span.first, next);
+            assert_int_equal(span.count, rows[i].counts[chunk]);
+            next += span.count;
+        }
+        assert_int_equal(next, rows[i].layers);
+    }
+}
+
 /* Plays Megatron's order of passes on one stage and watches what is held. */
 static void assert_in_flight(const struct myr_layout *layout, uint32_t stage)
 {
@@ -186,6 +211,7 @@ int main(void)
         cmocka_unit_test(layers_are_dealt_in_order_and_completely),
         cmocka_unit_test(uneven_layers_leave_the_outer_stages_lighter),
         cmocka_unit_test(first_and_last_stage_can_be_given),
+        cmocka_unit_test(the_output_stands_for_a_layer),
         cmocka_unit_test(micro_batches_in_flight_equal_the_schedule_played_out),
         cmocka_unit_test(interleaving_keeps_more_on_the_first_stage),
         cmocka_unit_test(dualpipe_holds_two_copies_and_one_micro_batch_more),
