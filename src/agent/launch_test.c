@@ -73,12 +73,12 @@ static void describe(int fd)
     uint32_t ignored = 0;
     struct sigaction action;
     for (int i = 1; i < NSIG; i++) {
-        ignored += sigaction(i, NULL, &action) == 0 && action.sa_handler != SIG_DFL;
+        ignored += sigaction(i, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
     }
     sigprocmask(SIG_SETMASK, NULL, &blocked);
     prctl(PR_GET_PDEATHSIG, &dies);
     ssize_t got = readlink("/proc/self/fd/0", input, sizeof(input) - 1);
-    dprintf(fd, "input %.*s, %s session, %u signals not as usual, %sblocked, dies by %d\n",
+    dprintf(fd, "input %.*s, %s session, %u signals ignored, %sblocked, dies by %d\n",
             (int)(got > 0 ? got : 0), input, getsid(0) == getpid() ? "its own" : "another's",
             ignored, sigisemptyset(&blocked) ? "none " : "some ", dies);
 }
@@ -120,7 +120,7 @@ static void a_helper_is_nothing_without_us(void **state)
     make_odd(false);
     assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
     read_all(fd, text, sizeof(text));
-    assert_string_equal(text, "input /dev/null, another's session, 0 signals not as usual, none "
+    assert_string_equal(text, "input /dev/null, another's session, 0 signals ignored, none "
                               "blocked, dies by 9\n");
     assert_true(wait(NULL) > 0);
     fd = -7;
@@ -156,7 +156,7 @@ static void a_launcher_goes_on_alone(void **state)
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     assert_int_equal(file_get(folder, "shim.log", &text, &err), MYR_OK);
     assert_string_equal(text.data, "before\nthe lock is held\ninput /dev/null, its own session, 0 "
-                                   "signals not as usual, none blocked, dies by 0\n");
+                                   "signals ignored, none blocked, dies by 0\n");
     char path[AGENT_PATH_MAX];
     struct stat st;
     path_join(path, folder, "lock");

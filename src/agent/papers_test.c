@@ -242,9 +242,10 @@ CALL time_t time(time_t *ret)
     return ret ? *ret = now : now;
 }
 
+/* Others are asked for by libraries, before anything else is ready. */
 CALL int getrlimit(__rlimit_resource_t which, struct rlimit *ret)
 {
-    if (!in_agent || which != RLIMIT_NOFILE || !scene->files_max) {
+    if (which != RLIMIT_NOFILE || !in_agent || !scene->files_max) {
         return (int)syscall(SYS_prlimit64, 0, which, NULL, ret);
     }
     *ret = (struct rlimit){scene->files, scene->files_max};
@@ -253,7 +254,7 @@ CALL int getrlimit(__rlimit_resource_t which, struct rlimit *ret)
 
 CALL int setrlimit(__rlimit_resource_t which, const struct rlimit *limit)
 {
-    if (!in_agent || which != RLIMIT_NOFILE) {
+    if (which != RLIMIT_NOFILE || !in_agent) {
         return (int)syscall(SYS_prlimit64, 0, which, limit, NULL);
     }
     trace("wants %llu files, at most %llu", (unsigned long long)limit->rlim_cur,
