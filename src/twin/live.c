@@ -61,7 +61,6 @@ int myr_live_create(const struct myr_scenario *scenario, uint64_t seed, int64_t 
     MYR_TRY(world_begin(w, err));
     /* The caller's controller is always there, as far as the world knows. */
     w->line = (struct line){take, true, -1};
-    check_time(w->check, now_ms);
     nature_begin(w);
     *ret = live;
     live = NULL;
@@ -250,13 +249,11 @@ void myr_live_advance(struct myr_live *live, int64_t now_ms,
         /* Each happening at its own time, even if the caller comes late. */
         MYR_ASSERT(item.key >= w->now_ms && item.key <= now_ms);
         w->now_ms = item.key;
-        check_time(w->check, w->now_ms);
         turn(w, (enum happening)(item.value >> 56), (uint32_t)item.value,
              (uint32_t)(item.value >> 32) & 0xffffff);
     }
     live->event = NULL;
     w->now_ms = now_ms > w->now_ms ? now_ms : w->now_ms;
-    check_time(w->check, w->now_ms);
 }
 
 /* ---- a state from before ---- */

@@ -301,7 +301,8 @@ static int read_faults(const struct myr_doc *doc, struct myr_scenario *s, struct
     };
     static const char *const others[] = {"rate"};
     const struct myr_doc *faults = myr_doc_get(doc, "faults");
-    int rc = scene_read(faults, "faults", rows, MYR_ARRAY_COUNT(rows), others, 1, &words, err);
+    int rc = scene_read(faults, "faults", rows, MYR_ARRAY_COUNT(rows), others,
+                        MYR_ARRAY_COUNT(others), &words, err);
     s->drawn = words.times == 1;
     s->restart_ppm = share_ppm(s->recovery, "share.process_restart_enough");
     s->reboot_ppm = share_ppm(s->recovery, "share.reset_or_reboot_enough");
