@@ -347,6 +347,79 @@ static void a_known_part_decides_the_role_of_its_line(void **state)
     end(&c);
 }
 
+static struct myr_part module_of(void)
+{
+    return (struct myr_part){.kind = MYR_PART_TRANSCEIVER,
+                             .optic = {.form = "osfp",
+                                       .top = "finned",
+                                       .lane_gbps = 100,
+                                       .medium = MYR_MEDIUM_MULTI,
+                                       .wavelength_nm = 850,
+                                       .connector = "mpo"}};
+}
+
+#define TAKES(change, expected)                                                \
+    do {                                                                       \
+        struct myr_speeds also = {.items = {50, 25}, .count = 2};              \
+        struct myr_part m = module_of();                                       \
+        struct audit_cage c = {"osfp", "finned", "qsfp56 qsfp28", 100, &also}; \
+        change;                                                                \
+        assert_true(audit_cage_takes(&c, &m) == (expected));                   \
+    } while (0)
+
+static void a_cage_takes_what_has_its_form_top_and_lanes(void **state)
+{
+    (void)state;
+    TAKES((void)0, true);
+    TAKES(m.optic.form = "OSFP", true);
+    TAKES(m.optic.form = "qsfp28", true);
+    TAKES(m.optic.form = "QSFP56", true);
+    TAKES(m.optic.form = "qsfp2", false);
+    TAKES((m.optic.form = "qsfp28", c.takes = NULL), false);
+    TAKES(m.optic.top = "flat", false);
+    TAKES(m.optic.top = NULL, true);
+    TAKES((m.optic.top = "flat", c.top = NULL), true);
+    TAKES(m.optic.lane_gbps = 50, true);
+    TAKES(m.optic.lane_gbps = 25, true);
+    TAKES(m.optic.lane_gbps = 200, false);
+    TAKES((m.optic.lane_gbps = 50, also.count = 0), false);
+    TAKES((m.optic.lane_gbps = 25, also.count = 1), false);
+    TAKES(m.optic.lane_gbps = 0, true);
+    TAKES((m.optic.lane_gbps = 200, c.lane_gbps = 0), true);
+    TAKES((m.optic.lane_gbps = 200, m.optic.cage_lane_gbps = 100), true);
+    TAKES(m.optic.cage_lane_gbps = 200, false);
+}
+
+#define AGREE(change, expected)                                 \
+    do {                                                        \
+        struct myr_part a = module_of(), b = module_of();       \
+        change;                                                 \
+        assert_true(audit_modules_agree(&a, &b) == (expected)); \
+    } while (0)
+
+static void modules_and_cables_agree_in_light_and_connector(void **state)
+{
+    (void)state;
+    AGREE((void)0, true);
+    AGREE(a.optic.medium = MYR_MEDIUM_SINGLE, false);
+    AGREE(b.optic.wavelength_nm = 1310, false);
+    AGREE(a.optic.lane_gbps = 50, false);
+    AGREE(a.optic.lane_gbps = 0, true);
+    AGREE(b.optic.lane_gbps = 0, true);
+    AGREE(b.optic.connector = "lc", false);
+    AGREE(b.optic.connector = "MPO", true);
+    AGREE((a.optic.connector = NULL, b.optic.connector = NULL), false);
+    struct myr_part module = module_of();
+    struct myr_part cable = {.kind = MYR_PART_CABLE,
+                             .cable = {.medium = MYR_MEDIUM_MULTI, .connector = "mpo"}};
+    assert_true(audit_cable_agrees(&module, &cable));
+    cable.cable.connector = "lc";
+    assert_false(audit_cable_agrees(&module, &cable));
+    cable.cable.connector = "mpo";
+    cable.cable.medium = MYR_MEDIUM_SINGLE;
+    assert_false(audit_cable_agrees(&module, &cable));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +430,8 @@ int main(void)
         cmocka_unit_test(words_say_network_role_end_and_tier),
         cmocka_unit_test(a_cell_means_a_part_of_the_catalogue),
         cmocka_unit_test(a_known_part_decides_the_role_of_its_line),
+        cmocka_unit_test(a_cage_takes_what_has_its_form_top_and_lanes),
+        cmocka_unit_test(modules_and_cables_agree_in_light_and_connector),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
