@@ -208,88 +208,79 @@ static void numbers_of_a_saved_question_have_their_limits(void **state)
     unlink(path);
 }
 
+static const struct stop {
+    const char *jobs[2], *fault;
+    enum myr_policy policy;
+    uint32_t pause, loss;
+    const char *step, *at;
+} stops[] = {
+    /* Dead links that the routing knows of, before and after it does. */
+    {{"permutation:1MB"},
+     "link/20:down@30us,reroute=20us",
+     MYR_POLICY_ECMP_CRC,
+     0,
+     0,
+     NULL,
+     "60us"},
+    {{"permutation:1MB"}, "link/20:down@30us,reroute=20us", MYR_POLICY_PLANNED, 0, 0, NULL, "40us"},
+    {{"permutation:1MB"}, "spine/p0-0:down@20us,reroute=5us", MYR_POLICY_SPRAY, 0, 0, NULL, "50us"},
+    {{"permutation:1MB"},
+     "link/17:flap@10us,down=20us,period=60us,count=3,reroute=5us",
+     MYR_POLICY_ECMP_CRC,
+     0,
+     0,
+     NULL,
+     "80us"},
+    {{"incast:5:1,700KB", "permutation:300KB"}, NULL, MYR_POLICY_ECMP_CRC, 800, 0, "9us", "50us"},
+    {{"alltoall:100KB", "permutation:1MB"}, NULL, MYR_POLICY_ADAPTIVE, 0, 200, "7us", "30us"},
+    {{"allreduce:ring,1MB"}, NULL, MYR_POLICY_ECMP_XOR, 0, 0, NULL, "0us"},
+};
+
+static struct myr_sim_question question_of(const struct stop *stop)
+{
+    return (struct myr_sim_question){.topology = "fat-tree:k=4,gbps=100,delay=1us",
+                                     .workloads = {stop->jobs, stop->jobs[1] ? 2 : 1},
+                                     .faults = {&stop->fault, stop->fault ? 1 : 0},
+                                     .balance = {stop->policy, 3, false},
+                                     .queue_pairs = 2,
+                                     .efficiency_permille = 1000,
+                                     .sharing_loss_permille = stop->loss,
+                                     .pause_permille = stop->pause,
+                                     .series_step = stop->step,
+                                     .keep_paths = true};
+}
+
+static void assert_alike(const struct myr_sim_answer *a, const struct myr_sim_answer *b)
+{
+    assert_true(a->result.end == b->result.end && b->result.end > 0);
+    assert_true(a->result.hash == b->result.hash);
+    assert_int_equal(a->result.events, b->result.events);
+    assert_int_equal(a->result.transfers, b->result.transfers);
+    assert_true(a->load_mean == b->load_mean && a->load_max == b->load_max);
+    assert_int_equal(a->job_count, b->job_count);
+    for (uint32_t k = 0; k < b->job_count; k++) {
+        assert_true(a->jobs[k].end == b->jobs[k].end && a->jobs[k].alone == b->jobs[k].alone);
+    }
+}
+
 /* Whatever a run has been through when it is kept, it ends as if it had not stopped. */
 static void runs_go_on_as_if_they_had_not_stopped(void **state)
 {
     (void)state;
-    static const struct {
-        const char *jobs[2], *fault;
-        enum myr_policy policy;
-        uint32_t pause, loss;
-        const char *step, *at;
-    } cases[] = {
-        /* Dead links that the routing knows of, before and after it does. */
-        {{"permutation:1MB"},
-         "link/20:down@30us,reroute=20us",
-         MYR_POLICY_ECMP_CRC,
-         0,
-         0,
-         NULL,
-         "60us"},
-        {{"permutation:1MB"},
-         "link/20:down@30us,reroute=20us",
-         MYR_POLICY_PLANNED,
-         0,
-         0,
-         NULL,
-         "40us"},
-        {{"permutation:1MB"},
-         "spine/p0-0:down@20us,reroute=5us",
-         MYR_POLICY_SPRAY,
-         0,
-         0,
-         NULL,
-         "50us"},
-        {{"permutation:1MB"},
-         "link/17:flap@10us,down=20us,period=60us,count=3,reroute=5us",
-         MYR_POLICY_ECMP_CRC,
-         0,
-         0,
-         NULL,
-         "80us"},
-        {{"incast:5:1,700KB", "permutation:300KB"},
-         NULL,
-         MYR_POLICY_ECMP_CRC,
-         800,
-         0,
-         "9us",
-         "50us"},
-        {{"alltoall:100KB", "permutation:1MB"}, NULL, MYR_POLICY_ADAPTIVE, 0, 200, "7us", "30us"},
-        {{"allreduce:ring,1MB"}, NULL, MYR_POLICY_ECMP_XOR, 0, 0, NULL, "0us"},
-    };
-    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(stops); i++) {
         struct myr_sim_answer whole, stopped, resumed;
         struct myr_err err = {};
-        struct myr_sim_question question = {.topology = "fat-tree:k=4,gbps=100,delay=1us",
-                                            .workloads = {cases[i].jobs, cases[i].jobs[1] ? 2 : 1},
-                                            .faults = {&cases[i].fault, cases[i].fault ? 1 : 0},
-                                            .balance = {cases[i].policy, 3, false},
-                                            .queue_pairs = 2,
-                                            .efficiency_permille = 1000,
-                                            .sharing_loss_permille = cases[i].loss,
-                                            .pause_permille = cases[i].pause,
-                                            .series_step = cases[i].step,
-                                            .keep_paths = true};
+        struct myr_sim_question question = question_of(&stops[i]), again = {};
         if (myr_sim_ask(&whole, &question, &err) < 0) {
             fail_msg("case %zu: %s", i, err.message);
         }
         question.save = path;
-        question.save_at = cases[i].at;
+        question.save_at = stops[i].at;
         assert_int_equal(myr_sim_ask(&stopped, &question, &err), MYR_OK);
-        struct myr_sim_question again = {};
         if (myr_sim_resume(&resumed, &again, path, &err) < 0) {
             fail_msg("case %zu: %s", i, err.message);
         }
-        assert_true(resumed.result.end == whole.result.end && whole.result.end > 0);
-        assert_true(resumed.result.hash == whole.result.hash);
-        assert_int_equal(resumed.result.events, whole.result.events);
-        assert_int_equal(resumed.result.transfers, whole.result.transfers);
-        assert_true(resumed.load_mean == whole.load_mean && resumed.load_max == whole.load_max);
-        assert_int_equal(resumed.job_count, whole.job_count);
-        for (uint32_t k = 0; k < whole.job_count; k++) {
-            assert_true(resumed.jobs[k].end == whole.jobs[k].end);
-            assert_true(resumed.jobs[k].alone == whole.jobs[k].alone);
-        }
+        assert_alike(&resumed, &whole);
         myr_sim_answer_done(&whole);
         myr_sim_answer_done(&stopped);
         myr_sim_answer_done(&resumed);
