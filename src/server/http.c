@@ -105,7 +105,6 @@ int request_node(const struct request *request, uint32_t *ret, struct myr_err *e
 void request_wait(struct request *request)
 {
     struct http *http = request->server->http;
-    /* Once at most: in front of the list nothing is before it. */
     MYR_ASSERT(!request->waiting && !request->answered && !request->before);
     request->waiting = true;
     request->since_ms = steady_ms();
@@ -326,7 +325,6 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
         peer = myr_xcalloc(1, sizeof(*peer));
         *peer = (struct peer){connection, steady_ms(), http->peers, NULL};
         if (peer->next) {
-            MYR_ASSERT(!peer->next->before);
             peer->next->before = peer;
         }
         http->peers = *own = peer;
@@ -579,11 +577,6 @@ uint16_t http_port(const struct server *server)
     return info ? info->port : 0;
 }
 
-static void on_handle_closed(uv_handle_t *handle)
-{
-    (void)handle;
-}
-
 /*
  * Everybody who waits or watches is answered and resumed: the library stops only when none sleeps.
  */
@@ -599,8 +592,8 @@ void http_end(struct server *server)
         }
     }
     on_run(server);
-    uv_close((uv_handle_t *)&http->poll, on_handle_closed);
-    uv_close((uv_handle_t *)&http->timer, on_handle_closed);
+    uv_close((uv_handle_t *)&http->poll, NULL);
+    uv_close((uv_handle_t *)&http->timer, NULL);
     mhd.stop_daemon(http->daemon);
     myr_vec_done(&http->visits);
     myr_buf_done(&http->nodes);
