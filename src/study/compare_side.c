@@ -70,6 +70,42 @@ static bool read_permille(const char *word, uint32_t *ret)
     return good;
 }
 
+/* The first option that is given and that only training looks at; NULL: none. */
+static const char *training_option(const struct myr_case_question *of)
+{
+    const struct myr_case_question none = myr_case_question_default();
+    const struct {
+        const char *name;
+        bool given;
+    } rows[] = {
+        {"--layout", of->layout},
+        {"--batch", of->batch},
+        {"--seq", of->seq},
+        {"--gpus", of->gpus},
+        {"--device", of->device},
+        {"--software", of->software},
+        {"--recipe", of->recipe},
+        {"--profile", of->profile},
+        {"--tp", of->tp},
+        {"--pp", of->pp},
+        {"--vp", of->vp},
+        {"--dp", of->dp},
+        {"--cp", of->cp},
+        {"--ep", of->ep},
+        {"--mbs", of->micro_batch},
+        {"--zero", of->zero != none.zero},
+        {"--recompute", of->recompute != none.recompute},
+        {"--precision", of->precision != none.precision || of->any_precision},
+        {"--schedule", of->schedule != none.schedule},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        if (rows[i].given) {
+            return rows[i].name;
+        }
+    }
+    return NULL;
+}
+
 /* Before anything is read: what is wrong with the words is told at once. */
 int compare_check(const struct myr_compare_question *question, struct myr_err *err)
 {
@@ -94,11 +130,9 @@ int compare_check(const struct myr_compare_question *question, struct myr_err *e
         }
     }
     /* What would be ignored in silence is refused instead. */
-    if (!question->of.model && (question->of.layout || question->of.batch)) {
-        return myr_err_set(err, MYR_EINVAL, "%s does nothing without --model",
-                           question->of.layout ? "--layout" : "--batch");
-    }
-    return MYR_OK;
+    const char *option = question->of.model ? NULL : training_option(&question->of);
+    return option ? myr_err_set(err, MYR_EINVAL, "%s does nothing without --model", option)
+                  : MYR_OK;
 }
 
 /* ---- the part that trains ---- */

@@ -184,6 +184,40 @@ static void bad_questions_are_refused_before_anything_is_planned(void **state)
     release(&f);
 }
 
+/* What only training looks at is refused where nothing is trained: never ignored. */
+static void options_of_training_need_a_model(void **state)
+{
+    (void)state;
+#define ALONE(name, change)                                                            \
+    {                                                                                  \
+        struct fixture f;                                                              \
+        struct myr_compare_question question = question_of(pair, 2);                   \
+        question.of.change;                                                            \
+        assert_int_equal(compare(&f, &question), MYR_EINVAL);                          \
+        assert_string_equal(f.err.message, "--" name " does nothing without --model"); \
+        release(&f);                                                                   \
+    }
+    ALONE("seq", seq = 1)
+    ALONE("gpus", gpus = 1)
+    ALONE("device", device = "h100")
+    ALONE("software", software = "megatron")
+    ALONE("recipe", recipe = "tp_overlap=1")
+    ALONE("profile", profile = "own.yaml")
+    ALONE("tp", tp = 1)
+    ALONE("pp", pp = 1)
+    ALONE("vp", vp = 1)
+    ALONE("dp", dp = 1)
+    ALONE("cp", cp = 1)
+    ALONE("ep", ep = 1)
+    ALONE("mbs", micro_batch = 1)
+    ALONE("zero", zero = 0)
+    ALONE("recompute", recompute = 0)
+    ALONE("precision", precision = 0)
+    ALONE("precision", any_precision = true)
+    ALONE("schedule", schedule = MYR_FIT_SCHEDULE_ANY)
+#undef ALONE
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +226,7 @@ int main(void)
         cmocka_unit_test(what_is_given_is_not_called_assumed),
         cmocka_unit_test(headers_leave_what_their_bytes_say),
         cmocka_unit_test(bad_questions_are_refused_before_anything_is_planned),
+        cmocka_unit_test(options_of_training_need_a_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
