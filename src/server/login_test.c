@@ -128,6 +128,10 @@ static void a_visit(void **state)
     myr_vec_push(&server->rows.tokens, token);
     assert_int_equal(login("{\"token\":\"Secret\"}", &request, &said, &err), MYR_EUNKNOWN);
     assert_string_equal(err.message, "this token is not known here");
+    /* A wrong guess costs one of the twenty that its address has. */
+    uint64_t key = myr_hash_bytes("10.0.0.1", 8);
+    const struct bucket *bucket = &server->http->failures[key % BUCKETS];
+    assert_true(bucket->key == key && bucket->tokens == 19);
     assert_true(login("{}", &request, &said, &err) < 0);
     assert_true(login("", &request, &said, &err) < 0);
     assert_int_equal(server->http->visits.count, 0);
