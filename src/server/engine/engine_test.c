@@ -342,6 +342,22 @@ static void effect(struct server *server, const char *what, const struct myr_eff
     lines_put(&text);
 }
 
+static void two_at_once(struct server *server)
+{
+    struct myr_err err = {};
+    node_is(server, 1, ENGINE_NODE_UP, NULL);
+    (void)bench_submit(server, 4, MYR_RESTART_STRICT);
+    assert_int_equal(desk_run(server, &err), MYR_OK);
+    (void)bench_submit(server, 4, MYR_RESTART_STRICT);
+    assert_int_equal(desk_run(server, &err), MYR_OK);
+    myr_buf_puts(&text, "two are to start in one turn\n");
+    for (uint32_t job = 1; job < 3; job++) {
+        effect(server, "", &(struct myr_effect){.kind = MYR_EFFECT_START, .job = job, .epoch = 1});
+    }
+    server->world.committed(server);
+    taken(server);
+}
+
 /* What seldom comes: power that nobody can take, a node that fails all, orders that come too late.
  */
 static void rare_orders(void **state)
@@ -405,17 +421,7 @@ static void rare_orders(void **state)
     node_is(server, 0, ENGINE_NODE_UP, NULL);
     node_is(server, 0, ENGINE_NODE_HELD, "Fake: drained: olga: dust");
     node_is(server, 0, ENGINE_NODE_UP, "a word of theirs"); /* does not put hers out */
-    node_is(server, 1, ENGINE_NODE_UP, NULL);
-    (void)bench_submit(server, 4, MYR_RESTART_STRICT);
-    assert_int_equal(desk_run(server, &err), MYR_OK);
-    (void)bench_submit(server, 4, MYR_RESTART_STRICT);
-    assert_int_equal(desk_run(server, &err), MYR_OK);
-    myr_buf_puts(&text, "two are to start in one turn\n");
-    for (uint32_t job = 1; job < 3; job++) {
-        effect(server, "", &(struct myr_effect){.kind = MYR_EFFECT_START, .job = job, .epoch = 1});
-    }
-    server->world.committed(server);
-    taken(server);
+    two_at_once(server);
     closed(&bench);
     bench_end(&bench);
     lines_end();
