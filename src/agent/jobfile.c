@@ -81,7 +81,7 @@ static int take_env(struct myr_arena *arena, const struct myr_doc *map, struct j
 {
     const struct myr_doc *node = myr_doc_get(map, "env");
     if (!node || node->kind == MYR_DOC_NULL) {
-        ret->env = MYR_ARENA_NEW(arena, const char *, 1);
+        ret->env = MYR_ARENA_ONE(arena, const char *);
         return MYR_OK;
     }
     MYR_TRY(myr_doc_expect(node, MYR_DOC_MAP, "env", err));

@@ -182,7 +182,7 @@ int myr_flows_parse(struct myr_flows *flows, const struct myr_graph *graph, cons
         return rc;
     }
     myr_arena_init(&arena);
-    struct myr_csv *csv = MYR_ARENA_NEW(&arena, struct myr_csv, 1);
+    struct myr_csv *csv = MYR_ARENA_ONE(&arena, struct myr_csv);
     myr_csv_init(csv, &arena, name, text);
     while ((rc = myr_csv_next(csv, err)) > 0) {
         /* Only the first row can be a header: "from" is no name of an end. */

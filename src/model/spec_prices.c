@@ -235,7 +235,7 @@ int myr_spec_add_prices(struct myr_arena *arena, const struct myr_catalog *catal
                         const char *file, struct myr_str text, struct myr_spec *spec,
                         struct myr_err *err)
 {
-    struct list *list = MYR_ARENA_NEW(arena, struct list, 1);
+    struct list *list = MYR_ARENA_ONE(arena, struct list);
     list->arena = arena;
     list->catalog = catalog;
     list->line_of = MYR_ARENA_NEW(arena, uint32_t, catalog->parts.count + 1);

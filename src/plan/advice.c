@@ -22,7 +22,7 @@ static uint32_t sized(const struct plan *plan, const struct myr_spec *spec, stru
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     struct myr_err err = {};
     myr_arena_init(&arena);
-    struct plan *trial = MYR_ARENA_NEW(&arena, struct plan, 1);
+    struct plan *trial = MYR_ARENA_ONE(&arena, struct plan);
     trial->arena = &arena;
     trial->catalog = plan->catalog;
     trial->spec = spec;

@@ -21,7 +21,7 @@ struct built {
 static void build(struct built *b, const char *text)
 {
     planned_read(&b->p, text);
-    b->plan = MYR_ARENA_NEW(&b->p.arena, struct plan, 1);
+    b->plan = MYR_ARENA_ONE(&b->p.arena, struct plan);
     b->plan->arena = &b->p.arena;
     b->plan->catalog = &b->p.catalog;
     b->plan->spec = &b->p.spec;

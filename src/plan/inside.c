@@ -118,8 +118,8 @@ void plan_insides(struct plan *plan)
     const struct myr_part_server *server = &plan->server->server;
     /* Counts stay 0; the arrays are there all the same. */
     if (servers_differ(plan)) {
-        plan->design.insides = MYR_ARENA_NEW(plan->arena, struct myr_inside, 1);
-        plan->design.inside_links = MYR_ARENA_NEW(plan->arena, struct myr_inside_link, 1);
+        plan->design.insides = MYR_ARENA_ONE(plan->arena, struct myr_inside);
+        plan->design.inside_links = MYR_ARENA_ONE(plan->arena, struct myr_inside_link);
         return;
     }
     MYR_CLEANUP(inside_builder_done) struct inside_builder builder = {.plan = plan};

@@ -565,7 +565,7 @@ int plan_place(struct plan *plan, struct myr_err *err)
                              "%llu devices are more than one design may have (%u)",
                              (unsigned long long)devices, PLAN_DEVICES_MAX);
     }
-    design->head = MYR_ARENA_NEW(plan->arena, struct myr_design_head, 1);
+    design->head = MYR_ARENA_ONE(plan->arena, struct myr_design_head);
     design->place = MYR_ARENA_NEW(plan->arena, struct myr_place, devices);
     design->device_type = MYR_ARENA_NEW(plan->arena, uint16_t, devices);
     design->device_rack = MYR_ARENA_NEW(plan->arena, uint32_t, devices);

@@ -155,7 +155,7 @@ int myr_plan(struct myr_arena *arena, const struct myr_catalog *catalog,
 {
     uint32_t pdus = 0, cdus = 0;
     for (uint32_t pass = 0;; pass++) {
-        struct plan *plan = MYR_ARENA_NEW(arena, struct plan, 1);
+        struct plan *plan = MYR_ARENA_ONE(arena, struct plan);
         plan->arena = arena;
         plan->catalog = catalog;
         plan->spec = spec;

@@ -84,8 +84,8 @@ static int train(struct myr_compare_side *side, struct myr_arena *arena,
     struct myr_err why = {};
     myr_arena_init(&scratch);
     /* Large: not for the stack. */
-    struct myr_case *it = MYR_ARENA_NEW(&scratch, struct myr_case, 1);
-    struct myr_fit_answer *found = MYR_ARENA_NEW(&scratch, struct myr_fit_answer, 1);
+    struct myr_case *it = MYR_ARENA_ONE(&scratch, struct myr_case);
+    struct myr_fit_answer *found = MYR_ARENA_ONE(&scratch, struct myr_fit_answer);
     ask.planned = &side->job;
     ask.contention = &side->contention;
     int rc = myr_case_init(it, &scratch, &ask, err);

@@ -23,7 +23,7 @@ static int compare(struct fixture *f, const struct myr_compare_question *questio
     *f = (struct fixture){};
     myr_arena_init(&f->arena);
     assert_int_equal(myr_catalog_init(&f->catalog, &f->arena, &f->err), MYR_OK);
-    f->found = MYR_ARENA_NEW(&f->arena, struct myr_design_comparison, 1);
+    f->found = MYR_ARENA_ONE(&f->arena, struct myr_design_comparison);
     return myr_compare_designs(f->found, &f->arena, &f->catalog, question, &f->err);
 }
 

@@ -316,7 +316,7 @@ static const char *job_name(const char *model, struct myr_arena *arena)
 int myr_launch_ask(const struct myr_launch_question *question, struct myr_arena *arena,
                    struct myr_launch_answer *ret, struct myr_err *err)
 {
-    struct myr_fit_answer *best = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    struct myr_fit_answer *best = MYR_ARENA_ONE(arena, struct myr_fit_answer);
     *ret = (struct myr_launch_answer){.run = question->run};
     struct myr_case_question of = question->of;
     MYR_TRY(check_words(&question->run, err));

@@ -24,7 +24,7 @@ static void set_up(struct fixture *f)
 {
     *f = (struct fixture){.question = {.of = myr_case_question_default(), .trainer = -1}};
     myr_arena_init(&f->arena);
-    f->answer = MYR_ARENA_NEW(&f->arena, struct myr_launch_answer, 1);
+    f->answer = MYR_ARENA_ONE(&f->arena, struct myr_launch_answer);
     f->question.of.model = "gpt3-125m";
     f->question.of.device = "h100";
     f->question.of.gpus = 1;

@@ -309,7 +309,7 @@ static void tell(const struct variant *v, enum myr_trainer trainer, struct myr_a
                  struct lines *ret)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    struct myr_launch *launch = MYR_ARENA_NEW(arena, struct myr_launch, 1);
+    struct myr_launch *launch = MYR_ARENA_ONE(arena, struct myr_launch);
     struct myr_launch_case of = {&v->layout, &v->model, &v->recipe, &v->device, &v->stack, true};
     myr_launch_of(&of, trainer, arena, launch);
     if (trainer == MYR_TRAINER_TORCHTITAN || trainer == MYR_TRAINER_BRIDGE) {
@@ -345,8 +345,8 @@ static void put_missing(const struct lines *one, const struct lines *other, char
 static void put_changes(uint32_t base, enum myr_trainer trainer, struct myr_arena *arena,
                         struct myr_buf *buf)
 {
-    struct lines *before = MYR_ARENA_NEW(arena, struct lines, 1);
-    struct lines *after = MYR_ARENA_NEW(arena, struct lines, 1);
+    struct lines *before = MYR_ARENA_ONE(arena, struct lines);
+    struct lines *after = MYR_ARENA_ONE(arena, struct lines);
     struct variant v = variant_of(base, arena);
     struct change change;
     tell(&v, trainer, arena, before);

@@ -132,7 +132,7 @@ static void lines_are_those_of_the_file(void **state)
         }
         for (uint32_t t = 0; t <= MYR_TRAINER_TORCHTITAN; t++) {
             myr_buf_printf(&said, "%s, %s: ", cases[i].name, myr_trainer_name((enum myr_trainer)t));
-            struct myr_launch *launch = MYR_ARENA_NEW(&arena, struct myr_launch, 1);
+            struct myr_launch *launch = MYR_ARENA_ONE(&arena, struct myr_launch);
             struct myr_launch_case of = {.layout = &layout, .model = &model};
             myr_launch_of(&of, (enum myr_trainer)t, &arena, launch);
             myr_launch_write(launch, &said);

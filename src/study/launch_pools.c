@@ -82,7 +82,7 @@ int launch_choose_pool(const struct myr_launch_question *question, struct myr_ar
                        struct myr_err *err)
 {
     struct myr_fit_pool *pools = MYR_ARENA_NEW(arena, struct myr_fit_pool, MYR_FIT_POOLS_MAX);
-    struct myr_fit_pools *found = MYR_ARENA_NEW(arena, struct myr_fit_pools, 1);
+    struct myr_fit_pools *found = MYR_ARENA_ONE(arena, struct myr_fit_pools);
     struct choice c = {pools, question->pool_count, found, arena};
     int rc = check(question, err);
     if (rc < 0) {

@@ -67,7 +67,7 @@ static void scripts_are_those_that_were_kept(void **state)
     layout.global_batch = 64;
     layout.sequence_parallel = true;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
-        struct myr_launch *launch = MYR_ARENA_NEW(&arena, struct myr_launch, 1);
+        struct myr_launch *launch = MYR_ARENA_ONE(&arena, struct myr_launch);
         struct myr_launch_case of = {.layout = &layout, .model = &model, .whole = true};
         myr_launch_of(&of, cases[i].trainer, &arena, launch);
         myr_buf_printf(&text, "==== %s, %s, %s\n", myr_trainer_name(cases[i].trainer),
@@ -95,7 +95,7 @@ static void more_hosts_than_a_line_takes_are_submitted_by_file(void **state)
     for (uint32_t count = 64; count <= 65; count++) {
         MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
         layout.dp = layout.global_batch = count;
-        struct myr_launch *launch = MYR_ARENA_NEW(&arena, struct myr_launch, 1);
+        struct myr_launch *launch = MYR_ARENA_ONE(&arena, struct myr_launch);
         struct myr_launch_case of = {.layout = &layout, .model = &model, .whole = true};
         struct myr_launch_run run = {
             .name = "many", .steps = 1, .node_count = count, .gpus_per_node = 1, .hosts = many};

@@ -69,7 +69,7 @@ static struct myr_layout usual(void)
 static void write_line(struct myr_buf *buf, enum myr_trainer trainer,
                        const struct myr_layout *layout, const struct myr_model *model)
 {
-    struct myr_launch *launch = MYR_ARENA_NEW(&arena, struct myr_launch, 1);
+    struct myr_launch *launch = MYR_ARENA_ONE(&arena, struct myr_launch);
     struct myr_launch_case of = {.layout = layout, .model = model};
     myr_launch_of(&of, trainer, &arena, launch);
     myr_launch_write(launch, buf);

@@ -57,7 +57,7 @@ static void wrapped_arguments_are_the_same_words_in_short_lines(void **state)
         MYR_CLEANUP(myr_buf_done) struct myr_buf joined = {};
         bool json = t == MYR_TRAINER_DEEPSPEED;
         struct myr_layout layout = usual();
-        struct myr_launch *launch = MYR_ARENA_NEW(&arena, struct myr_launch, 1);
+        struct myr_launch *launch = MYR_ARENA_ONE(&arena, struct myr_launch);
         struct myr_launch_case of = {.layout = &layout, .model = &dense};
         myr_launch_of(&of, (enum myr_trainer)t, &arena, launch);
         myr_launch_write(launch, &line);

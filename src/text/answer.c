@@ -44,7 +44,7 @@ static struct myr_value *add_to(struct myr_answer *answer, struct myr_value *par
     MYR_ASSERT(parent->kind == MYR_VALUE_OBJECT || parent->kind == MYR_VALUE_LIST);
     MYR_ASSERT((parent->kind == MYR_VALUE_OBJECT) == (key != NULL));
     MYR_ASSERT(!key || !has_key(parent, key));
-    struct myr_value *value = MYR_ARENA_NEW(answer->arena, struct myr_value, 1);
+    struct myr_value *value = MYR_ARENA_ONE(answer->arena, struct myr_value);
     value->kind = kind;
     value->key = copy(answer, key);
     append(parent, value);
@@ -204,7 +204,7 @@ const struct myr_value *myr_value_get(const struct myr_value *object, const char
 /* Pieces stand on the page in the order in which they are added, but for "more" and "next". */
 static struct myr_answer_view *add_view(struct myr_answer *answer, enum view_kind kind)
 {
-    struct myr_answer_view *view = MYR_ARENA_NEW(answer->arena, struct myr_answer_view, 1);
+    struct myr_answer_view *view = MYR_ARENA_ONE(answer->arena, struct myr_answer_view);
     view->kind = kind;
     if (answer->last_view) {
         answer->last_view->next = view;

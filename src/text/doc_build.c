@@ -105,7 +105,7 @@ static struct myr_doc *new_node(struct doc_build *build, const struct myr_doc *l
         return NULL;
     }
     build->node_count++;
-    struct myr_doc *node = MYR_ARENA_NEW(build->arena, struct myr_doc, 1);
+    struct myr_doc *node = MYR_ARENA_ONE(build->arena, struct myr_doc);
     *node = *like;
     node->file = build->file;
     return node;

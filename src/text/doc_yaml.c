@@ -233,7 +233,7 @@ static int read_scalar(struct reader *reader, const yaml_event_t *event, struct 
         rc = read_key(reader, &scalar, err);
         /* A key is no node of the tree, but an alias may want one. */
         if (rc == MYR_OK && event->data.scalar.anchor) {
-            struct myr_doc *copy = MYR_ARENA_NEW(reader->build.arena, struct myr_doc, 1);
+            struct myr_doc *copy = MYR_ARENA_ONE(reader->build.arena, struct myr_doc);
             *copy = scalar;
             node = copy;
         }

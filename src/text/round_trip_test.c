@@ -86,7 +86,7 @@ static struct myr_str random_text(struct myr_arena *arena, struct myr_rng *rng, 
 
 static struct model *random_model(struct myr_arena *arena, struct myr_rng *rng, uint32_t depth)
 {
-    struct model *model = MYR_ARENA_NEW(arena, struct model, 1);
+    struct model *model = MYR_ARENA_ONE(arena, struct model);
     model->kind =
         (enum model_kind)myr_rng_below(rng, depth < DEPTH_MAX ? MODEL_MAP + 1 : MODEL_LIST);
     if (depth == 0 && model->kind < MODEL_LIST) {

@@ -98,7 +98,7 @@ static uint32_t add_job(struct myr_live *live, const struct myr_job_spec *spec,
 {
     struct world *w = &live->world;
     /* Groups are pointed to by jobs, so each has memory that never moves. */
-    struct myr_scenario_jobs *group = MYR_ARENA_NEW(&live->arena, struct myr_scenario_jobs, 1);
+    struct myr_scenario_jobs *group = MYR_ARENA_ONE(&live->arena, struct myr_scenario_jobs);
     *group = (struct myr_scenario_jobs){.interval_ms = run->interval_ms,
                                         .stall_ms = run->stall_ms,
                                         .restart = spec->restart,

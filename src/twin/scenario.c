@@ -484,7 +484,7 @@ int myr_scenario_parse(struct myr_scenario *s, struct myr_arena *arena, const ch
                        struct myr_str text, struct myr_err *err)
 {
     const struct myr_doc *doc;
-    struct myr_recovery *recovery = MYR_ARENA_NEW(arena, struct myr_recovery, 1);
+    struct myr_recovery *recovery = MYR_ARENA_ONE(arena, struct myr_recovery);
     *s = (struct myr_scenario){.file = file, .recovery = recovery};
     int rc = myr_recovery_init(recovery, arena, err);
     if (rc == MYR_OK) {

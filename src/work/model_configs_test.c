@@ -60,7 +60,7 @@ static void parameters_are_those_that_the_modelling_code_allocates(void **state)
     (void)state;
     struct myr_arena arena = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf file = {};
-    struct seen *seen = MYR_ARENA_NEW(&arena, struct seen, 1);
+    struct seen *seen = MYR_ARENA_ONE(&arena, struct seen);
     assert_int_equal(
         myr_file_read(MYR_SOURCE_DIR "/tests/data/model-configs.jsonl", 1 << 22, &file, NULL),
         MYR_OK);

@@ -48,7 +48,7 @@ static void try_why(const char *text)
         return; /* a file's name: read by another fuzzer */
     }
     myr_arena_init(&arena);
-    it = MYR_ARENA_NEW(&arena, struct myr_case, 1);
+    it = MYR_ARENA_ONE(&arena, struct myr_case);
     q.model = "llama3-8b";
     q.device = "h100";
     q.gpus = 16;

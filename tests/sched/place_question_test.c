@@ -234,7 +234,7 @@ static bool best_layout(const struct myr_case_question *question, struct myr_lay
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     struct myr_fit_answer best;
     myr_arena_init(&arena);
-    struct myr_case *it = MYR_ARENA_NEW(&arena, struct myr_case, 1);
+    struct myr_case *it = MYR_ARENA_ONE(&arena, struct myr_case);
     if (myr_case_init(it, &arena, question, NULL) < 0) {
         return false;
     }
@@ -271,7 +271,7 @@ static double fit_step_s(const char *model, const char *design)
     question.model = model;
     question.design = design;
     question.layout = layout_path;
-    struct myr_case *it = MYR_ARENA_NEW(&arena, struct myr_case, 1);
+    struct myr_case *it = MYR_ARENA_ONE(&arena, struct myr_case);
     assert_int_equal(myr_case_init(it, &arena, &question, &err), MYR_OK);
     assert_int_equal(myr_case_answer(it, &arena, &best, &err), MYR_OK);
     myr_case_done(it);

@@ -124,8 +124,7 @@ static int run(struct cli *cli, struct myr_err *err)
         .progress = tell,
         .progress_context = &progress,
     };
-    struct myr_design_comparison *found =
-        MYR_ARENA_NEW(&cli->arena, struct myr_design_comparison, 1);
+    struct myr_design_comparison *found = MYR_ARENA_ONE(&cli->arena, struct myr_design_comparison);
     cli_progress(&progress, "comparing", 0);
     MYR_TRY(read_share(options->in_use, &question.in_use, err));
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));

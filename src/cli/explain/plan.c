@@ -97,7 +97,7 @@ static int read_plan(struct cli *cli, const struct myr_catalog *catalog, const c
     if (!options->next) {
         return MYR_OK;
     }
-    struct myr_growth *next = MYR_ARENA_NEW(&cli->arena, struct myr_growth, 1);
+    struct myr_growth *next = MYR_ARENA_ONE(&cli->arena, struct myr_growth);
     MYR_TRY(myr_grow_read_larger(&cli->arena, catalog, design, options->next, options->prices,
                                  larger, err));
     MYR_TRY(myr_grow(&cli->arena, catalog, design, larger,

@@ -158,7 +158,7 @@ static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
     struct myr_answer *answer = &cli->answer;
-    struct myr_calibration_job *job = MYR_ARENA_NEW(&cli->arena, struct myr_calibration_job, 1);
+    struct myr_calibration_job *job = MYR_ARENA_ONE(&cli->arena, struct myr_calibration_job);
     struct myr_calibration_files files = {
         .runs = cli->operands.count ? cli->operands.items[0] : NULL,
         .kernels = options->kernels,

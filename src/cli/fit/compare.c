@@ -182,7 +182,7 @@ static int run(struct cli *cli, struct myr_err *err)
     const struct options *options = cli->options;
     struct myr_log_question question = {cli_case_question(&options->of), options->log};
     MYR_CLEANUP(close_comparison)
-    struct myr_log_comparison *it = MYR_ARENA_NEW(&cli->arena, struct myr_log_comparison, 1);
+    struct myr_log_comparison *it = MYR_ARENA_ONE(&cli->arena, struct myr_log_comparison);
     if (!options->log) {
         int rc = myr_err_set(err, MYR_EINVAL, "give --log FILE");
         myr_err_hint(err, "%s", cli_fit_compare_command.example);

@@ -207,8 +207,8 @@ static int run(struct cli *cli, struct myr_err *err)
     const struct options *options = cli->options;
     struct myr_case_question question = cli_case_question(&options->of);
     MYR_CLEANUP(cli_case_close)
-    struct myr_case *it = MYR_ARENA_NEW(&cli->arena, struct myr_case, 1);
-    struct myr_scale_curves *curves = MYR_ARENA_NEW(&cli->arena, struct myr_scale_curves, 1);
+    struct myr_case *it = MYR_ARENA_ONE(&cli->arena, struct myr_case);
+    struct myr_scale_curves *curves = MYR_ARENA_ONE(&cli->arena, struct myr_scale_curves);
     MYR_CLEANUP(myr_recovery_done) struct myr_recovery recovery = {};
     /* Availability is part of every point: it comes from the same data as goodput's. */
     MYR_TRY(myr_recovery_read(&recovery, &cli->arena, NULL, err));

@@ -188,7 +188,7 @@ static const struct myr_value *put_sensitivity(struct myr_answer *answer,
 static const struct myr_launch *launch_of(struct cli *cli, const struct myr_case *it,
                                           const struct myr_layout *layout, enum myr_trainer trainer)
 {
-    struct myr_launch *launch = MYR_ARENA_NEW(&cli->arena, struct myr_launch, 1);
+    struct myr_launch *launch = MYR_ARENA_ONE(&cli->arena, struct myr_launch);
     const struct myr_launch_case of = {.layout = layout,
                                        .model = &it->model,
                                        .recipe = myr_fit_recipe(&it->query.it, layout->precision),
@@ -500,8 +500,8 @@ static int run_case(struct cli *cli, const struct myr_case_question *question, s
 {
     const struct options *options = cli->options;
     MYR_CLEANUP(cli_case_close)
-    struct myr_case *it = MYR_ARENA_NEW(&cli->arena, struct myr_case, 1);
-    struct myr_study *study = MYR_ARENA_NEW(&cli->arena, struct myr_study, 1);
+    struct myr_case *it = MYR_ARENA_ONE(&cli->arena, struct myr_case);
+    struct myr_study *study = MYR_ARENA_ONE(&cli->arena, struct myr_study);
     MYR_TRY(myr_case_init(it, &cli->arena, question, err));
     double start_ms = spent_ms();
     int rc = myr_study_answer(it, &cli->arena, study, err);

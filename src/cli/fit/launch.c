@@ -181,7 +181,7 @@ static int run(struct cli *cli, struct myr_err *err)
     const struct options *options = cli->options;
     struct myr_answer *answer = &cli->answer;
     struct myr_launch_question question = make_question(options);
-    struct myr_launch_answer *a = MYR_ARENA_NEW(&cli->arena, struct myr_launch_answer, 1);
+    struct myr_launch_answer *a = MYR_ARENA_ONE(&cli->arena, struct myr_launch_answer);
     int rc = myr_launch_ask(&question, &cli->arena, a, err);
     /* A script is there only with a layout and with nodes for it. */
     bool ready = rc == MYR_OK && a->found && a->placed;

@@ -330,8 +330,8 @@ int cli_fit_pools(struct cli *cli, const struct myr_case_question *question,
                   const struct myr_option_list *words, struct myr_err *err)
 {
     MYR_CLEANUP(cli_case_close)
-    struct myr_case *it = MYR_ARENA_NEW(&cli->arena, struct myr_case, 1);
-    struct myr_fit_pools *found = MYR_ARENA_NEW(&cli->arena, struct myr_fit_pools, 1);
+    struct myr_case *it = MYR_ARENA_ONE(&cli->arena, struct myr_case);
+    struct myr_fit_pools *found = MYR_ARENA_ONE(&cli->arena, struct myr_fit_pools);
     struct myr_fit_pool pools[MYR_FIT_POOLS_MAX] = {};
     struct myr_case_question pooled = *question;
     struct myr_err why = {};

@@ -80,7 +80,7 @@ static int run(struct cli *cli, struct myr_err *err)
     const char *texts[2] = {cli->operands.items[0], cli->operands.items[1]};
     struct myr_answer *answer = &cli->answer;
     MYR_CLEANUP(cli_case_close)
-    struct myr_case *it = MYR_ARENA_NEW(&cli->arena, struct myr_case, 1);
+    struct myr_case *it = MYR_ARENA_ONE(&cli->arena, struct myr_case);
     struct myr_fit_why why;
     MYR_TRY(myr_case_init(it, &cli->arena, &question, err));
     MYR_TRY(myr_fit_why_of(it, texts, &cli->arena, &why, err));

@@ -312,7 +312,7 @@ int cli_goodput_training(struct cli *cli, const struct myr_training_question *qu
                          const char *report, struct myr_err *err)
 {
     MYR_CLEANUP(close_training)
-    struct myr_training *t = MYR_ARENA_NEW(&cli->arena, struct myr_training, 1);
+    struct myr_training *t = MYR_ARENA_ONE(&cli->arena, struct myr_training);
     struct myr_err why = {};
     int rc = myr_training_plan(t, &cli->arena, question, &why);
     /* That no layout fits is an answer, with exit status 1; all else is an error. */

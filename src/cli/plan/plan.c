@@ -238,7 +238,7 @@ static int plan_next(struct cli *cli, const struct options *options,
                      struct myr_design *larger, struct myr_growth **ret, struct myr_err *err)
 {
     const char *name = cli->operands.count ? cli->operands.items[0] : "--gpus";
-    struct myr_growth *growth = MYR_ARENA_NEW(&cli->arena, struct myr_growth, 1);
+    struct myr_growth *growth = MYR_ARENA_ONE(&cli->arena, struct myr_growth);
     *ret = NULL;
     if (!options->next) {
         return MYR_OK;

@@ -106,7 +106,7 @@ static void put_search(struct myr_buf *text, const char *name, const char *devic
     struct myr_model model;
     struct myr_err err = {};
     bool exact;
-    struct myr_fit_answer *answer = MYR_ARENA_NEW(&arena, struct myr_fit_answer, 1);
+    struct myr_fit_answer *answer = MYR_ARENA_ONE(&arena, struct myr_fit_answer);
     assert_int_equal(myr_model_find(&arena, name, &model, NULL), MYR_OK);
     assert_int_equal(myr_profiles_device(&profiles, myr_str_from(device), &query.it.device, NULL),
                      MYR_OK);

@@ -15,7 +15,7 @@ struct asked {
 static struct myr_fit_spread spread_of(const struct asked *a)
 {
     static const char *const names[] = {"bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32"};
-    struct myr_model *model = MYR_ARENA_NEW(&arena, struct myr_model, 1);
+    struct myr_model *model = MYR_ARENA_ONE(&arena, struct myr_model);
     struct myr_fit_case it = {.model = model, .constants = profiles.constants};
     struct myr_layout layout = myr_layout_default();
     struct myr_fit_cost cost;

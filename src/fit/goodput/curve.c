@@ -52,7 +52,7 @@ static void add_point(const struct myr_case *it, const struct myr_recovery *reco
                       bool weak, struct myr_arena *arena, struct myr_scale_curve *curve)
 {
     struct myr_fit_query query = it->query;
-    struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    struct myr_fit_answer *answer = MYR_ARENA_ONE(arena, struct myr_fit_answer);
     uint32_t most = query.gpus, batch = weak ? weak_batch(query.batch, gpus, most) : query.batch;
     /* The batch before it is rounded, which the answer shows beside the one taken. */
     double share = weak ? (double)query.batch * gpus / most : query.batch;
@@ -113,7 +113,7 @@ static void trace(const struct myr_case *it, const struct myr_recovery *recovery
 int myr_scale_trace(const struct myr_case *it, const struct myr_recovery *recovery,
                     struct myr_arena *arena, struct myr_scale_curves *ret, struct myr_err *err)
 {
-    struct myr_fit_answer *largest = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    struct myr_fit_answer *largest = MYR_ARENA_ONE(arena, struct myr_fit_answer);
     MYR_ASSERT(!it->has_layout); /* a curve is over layouts of many sizes */
     /* First of all, so that a question without an answer at its own size fails with the reason. */
     MYR_TRY(myr_case_answer(it, arena, largest, err));

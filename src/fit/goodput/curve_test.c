@@ -22,7 +22,7 @@ static int setup(void **state)
     MYR_TRY(open_world(state));
     MYR_TRY(myr_recovery_read(&recovery, &arena, NULL, NULL));
     MYR_TRY(myr_case_init(&it, &arena, &q, NULL));
-    curves = MYR_ARENA_NEW(&arena, struct myr_scale_curves, 1);
+    curves = MYR_ARENA_ONE(&arena, struct myr_scale_curves);
     return myr_scale_trace(&it, &recovery, &arena, curves, NULL);
 }
 
@@ -59,7 +59,7 @@ static void the_batch_grows_with_the_gpus_or_stays(void **state)
 
 static void each_point_is_the_best_layout_there(void **state)
 {
-    struct myr_fit_answer *answer = MYR_ARENA_NEW(&arena, struct myr_fit_answer, 1);
+    struct myr_fit_answer *answer = MYR_ARENA_ONE(&arena, struct myr_fit_answer);
     (void)state;
     for (uint32_t i = 0; i < curves->weak.count; i++) {
         const struct myr_scale_point *p = &curves->weak.points[i];
@@ -114,7 +114,7 @@ static void a_share_that_is_no_whole_number_is_rounded_to_one_that_divides(void 
     q.gpus = 100;
     q.batch = 128;
     assert_int_equal(myr_case_init(&odd, &arena, &q, NULL), MYR_OK);
-    struct myr_scale_curves *found = MYR_ARENA_NEW(&arena, struct myr_scale_curves, 1);
+    struct myr_scale_curves *found = MYR_ARENA_ONE(&arena, struct myr_scale_curves);
     assert_int_equal(myr_scale_trace(&odd, &recovery, &arena, found, NULL), MYR_OK);
     static const uint32_t batches[] = {10, 20, 40, 80, 128};
     assert_int_equal(found->weak.count, MYR_ARRAY_COUNT(batches));

@@ -21,7 +21,7 @@ static struct myr_training_question question(void)
 
 static struct myr_training *plan(const struct myr_training_question *q)
 {
-    struct myr_training *t = MYR_ARENA_NEW(&arena, struct myr_training, 1);
+    struct myr_training *t = MYR_ARENA_ONE(&arena, struct myr_training);
     struct myr_err err = {};
     if (myr_training_plan(t, &arena, q, &err) < 0) {
         fail_msg("%s", err.message);
@@ -120,7 +120,7 @@ static void a_run_that_never_ends_has_no_days(void **state)
 
 static void assert_refused(const struct myr_training_question *q, int code, const char *words)
 {
-    struct myr_training *t = MYR_ARENA_NEW(&arena, struct myr_training, 1);
+    struct myr_training *t = MYR_ARENA_ONE(&arena, struct myr_training);
     struct myr_err err = {};
     assert_int_equal(myr_training_plan(t, &arena, q, &err), code);
     if (!strstr(err.message, words)) {

@@ -58,7 +58,7 @@ static bool set_as_told(struct myr_log_comparison *c, struct myr_arena *arena,
 /* Axes that neither the log nor the user fixes take the model's best; one that ran did fit. */
 static int choose_layout(struct myr_log_comparison *c, struct myr_arena *arena, struct myr_err *err)
 {
-    struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    struct myr_fit_answer *answer = MYR_ARENA_ONE(arena, struct myr_fit_answer);
     int rc = myr_fit_search(&c->query, arena, answer, err);
     if (rc < 0 && !answer->has_nearest) {
         return set_as_told(c, arena, answer) ? MYR_OK : rc;

@@ -34,7 +34,7 @@ static struct myr_log_question question(const char *text)
 
 static struct myr_log_comparison *compare(const struct myr_log_question *q)
 {
-    struct myr_log_comparison *c = MYR_ARENA_NEW(&arena, struct myr_log_comparison, 1);
+    struct myr_log_comparison *c = MYR_ARENA_ONE(&arena, struct myr_log_comparison);
     struct myr_err err = {};
     if (myr_compare_log(c, &arena, q, &err) < 0) {
         fail_msg("%s", err.message);
@@ -46,7 +46,7 @@ static struct myr_log_comparison *compare(const struct myr_log_question *q)
 static void what_neither_says_takes_the_models_best(void **state)
 {
     struct myr_log_question q = question(ITERATION);
-    struct myr_fit_answer *answer = MYR_ARENA_NEW(&arena, struct myr_fit_answer, 1);
+    struct myr_fit_answer *answer = MYR_ARENA_ONE(&arena, struct myr_fit_answer);
     struct myr_case it;
     (void)state;
     q.of.tp = 4;
@@ -102,7 +102,7 @@ static void arguments_of_the_log_fix_axes_and_model(void **state)
 
 static void assert_refused(const struct myr_log_question *q, int code, const char *words)
 {
-    struct myr_log_comparison *c = MYR_ARENA_NEW(&arena, struct myr_log_comparison, 1);
+    struct myr_log_comparison *c = MYR_ARENA_ONE(&arena, struct myr_log_comparison);
     struct myr_err err = {};
     assert_int_equal(myr_compare_log(c, &arena, q, &err), code);
     if (!strstr(err.message, words)) {

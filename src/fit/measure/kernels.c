@@ -328,7 +328,7 @@ int myr_kernels_parse(struct myr_kernels *kernels, struct myr_arena *arena,
                       const struct myr_profiles *profiles, const char *file, struct myr_str text,
                       struct myr_err *err)
 {
-    struct reader *r = MYR_ARENA_NEW(arena, struct reader, 1);
+    struct reader *r = MYR_ARENA_ONE(arena, struct reader);
     uint32_t capacity = 0;
     *kernels = (struct myr_kernels){};
     myr_csv_init(&r->csv, arena, file, text);

@@ -437,7 +437,7 @@ int myr_runs_parse(struct myr_runs *runs, struct myr_arena *arena,
                    const struct myr_profiles *profiles, const char *file, struct myr_str text,
                    struct myr_err *err)
 {
-    struct fit_row *r = MYR_ARENA_NEW(arena, struct fit_row, 1);
+    struct fit_row *r = MYR_ARENA_ONE(arena, struct fit_row);
     uint32_t capacity = 64;
     *runs = (struct myr_runs){};
     r->arena = arena;

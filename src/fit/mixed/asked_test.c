@@ -34,7 +34,7 @@ static void no_more_partitions_are_solved_than_before(void **state)
         struct myr_fit_pool both[] = {pool(rows[i].first, rows[i].gpus[0]),
                                       pool(rows[i].second, rows[i].gpus[1])};
         query.cp = 1;
-        struct myr_fit_pools *answer = MYR_ARENA_NEW(&arena, struct myr_fit_pools, 1);
+        struct myr_fit_pools *answer = MYR_ARENA_ONE(&arena, struct myr_fit_pools);
         assert_int_equal(myr_fit_pools_search(&query, both, 2, &arena, answer, NULL), MYR_OK);
         if (answer->batch.asked != rows[i].batch_asked ||
             answer->layers.asked != rows[i].layers_asked) {

@@ -68,7 +68,7 @@ static struct myr_fit_query draw_query(struct myr_rng *rng, const struct myr_mod
 /* Half of them with less memory than they are sold with: layers are made again then, or not all. */
 static const struct myr_device *draw_device(struct myr_rng *rng)
 {
-    struct myr_device *device = MYR_ARENA_NEW(&arena, struct myr_device, 1);
+    struct myr_device *device = MYR_ARENA_ONE(&arena, struct myr_device);
     *device = profiles.devices[myr_rng_below(rng, profiles.device_count)];
     if (myr_rng_below(rng, 2)) {
         device->memory_bytes = (double)(24 + myr_rng_below(rng, 60)) * 1e9;

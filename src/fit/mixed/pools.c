@@ -57,7 +57,7 @@ static struct myr_fit_query alone_query(const struct fit_mixer *x, uint32_t pool
 /* Each pool with the whole batch; where every precision may be used, its best one stays. */
 static void search_alone(struct fit_mixer *x, uint32_t pool_count, struct myr_fit_pools *ret)
 {
-    struct myr_fit_answer *answer = MYR_ARENA_NEW(x->arena, struct myr_fit_answer, 1);
+    struct myr_fit_answer *answer = MYR_ARENA_ONE(x->arena, struct myr_fit_answer);
     for (uint32_t i = 0; i < pool_count; i++) {
         x->cases[i] = case_of(x->query, &x->pools[i]);
         x->precisions[i] = precision_of(x->query, x->pools[i].device);
@@ -164,7 +164,7 @@ int myr_fit_pools_search(const struct myr_fit_query *query, const struct myr_fit
                            "'%s' is modelled on one kind of GPUs alone; name another --software",
                            query->it.stack->name);
     }
-    struct fit_mixer *x = MYR_ARENA_NEW(arena, struct fit_mixer, 1);
+    struct fit_mixer *x = MYR_ARENA_ONE(arena, struct fit_mixer);
     MYR_ASSERT(pool_count >= 2 && pool_count <= MYR_FIT_POOLS_MAX);
     *x = (struct fit_mixer){.query = query, .pools = pools, .arena = arena};
     search_alone(x, pool_count, ret);
@@ -179,7 +179,7 @@ int myr_fit_pools_search(const struct myr_fit_query *query, const struct myr_fit
     set_gap(&ret->layers); /* the batch is shared exactly: its gap is 0 */
     judge(ret, pool_count);
     if (!ret->any_alone && !ret->batch.found && !ret->layers.found) {
-        struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+        struct myr_fit_answer *answer = MYR_ARENA_ONE(arena, struct myr_fit_answer);
         uint32_t largest = 0;
         for (uint32_t i = 1; i < pool_count; i++) {
             double bytes = pools[i].gpus * pools[i].device->memory_bytes;

@@ -74,7 +74,7 @@ static void twins_that_share_a_batch_are_as_fast_as_one_pool_of_both(void **stat
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct myr_rng rng;
         struct myr_fit_pools found;
-        struct myr_fit_answer *answer = MYR_ARENA_NEW(&arena, struct myr_fit_answer, 1);
+        struct myr_fit_answer *answer = MYR_ARENA_ONE(&arena, struct myr_fit_answer);
         myr_rng_init(&rng, seed, 4);
         struct myr_fit_query query = question(32U << myr_rng_below(&rng, 4));
         struct myr_fit_pool one = draw_pool(&rng, 4), pools[] = {one, one};
@@ -144,7 +144,7 @@ static void twins_along_a_pipeline_are_as_fast_as_one_pool_of_both(void **state)
         struct myr_rng rng;
         struct myr_model other;
         struct myr_fit_pools found;
-        struct myr_fit_answer *answer = MYR_ARENA_NEW(&arena, struct myr_fit_answer, 1);
+        struct myr_fit_answer *answer = MYR_ARENA_ONE(&arena, struct myr_fit_answer);
         myr_rng_init(&rng, seed, 5);
         assert_int_equal(myr_model_find(&arena, models[seed % 4], &other, NULL), MYR_OK);
         other.layer_count = other.mtp_count > 0 ? 8 : other.layer_count; /* it is for others */

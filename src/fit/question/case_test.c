@@ -71,7 +71,7 @@ static void an_open_case_is_answered_by_the_search(void **state)
 {
     struct myr_case it;
     struct myr_case_question q = question();
-    struct myr_fit_answer *answer = MYR_ARENA_NEW(&arena, struct myr_fit_answer, 1);
+    struct myr_fit_answer *answer = MYR_ARENA_ONE(&arena, struct myr_fit_answer);
     (void)state;
     q.top = 3;
     q.tp = 4;
@@ -176,7 +176,7 @@ static void a_given_layout_that_does_not_fit_is_no_answer(void **state)
     struct myr_err err = {};
     struct myr_case_question q = question();
     struct myr_case_price price;
-    struct myr_fit_answer *answer = MYR_ARENA_NEW(&arena, struct myr_fit_answer, 1);
+    struct myr_fit_answer *answer = MYR_ARENA_ONE(&arena, struct myr_fit_answer);
     (void)state;
     q.model = "llama3-70b";
     q.gpus = 0;

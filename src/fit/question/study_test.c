@@ -11,7 +11,7 @@ static struct myr_case it;
 static struct myr_study *study_of(const char *model, uint64_t gpus, uint64_t batch)
 {
     struct myr_case_question q = myr_case_question_default();
-    struct myr_study *study = MYR_ARENA_NEW(&arena, struct myr_study, 1);
+    struct myr_study *study = MYR_ARENA_ONE(&arena, struct myr_study);
     struct myr_err err = {};
     q.model = model;
     q.device = "h100";
@@ -82,7 +82,7 @@ static void nothing_fits_is_an_answer_with_its_reason(void **state)
 static void what_cannot_be_asked_is_an_error(void **state)
 {
     struct myr_case_question q = myr_case_question_default();
-    struct myr_study *study = MYR_ARENA_NEW(&arena, struct myr_study, 1);
+    struct myr_study *study = MYR_ARENA_ONE(&arena, struct myr_study);
     struct myr_err err = {};
     (void)state;
     q.model = "llama3-8b";

@@ -36,7 +36,7 @@ static void add_point(const struct myr_fit_query *query, uint32_t gpus, bool wea
 void myr_fit_growth(const struct myr_fit_query *query, uint32_t least, uint32_t most, bool weak,
                     struct myr_arena *arena, struct myr_fit_scaling *ret)
 {
-    struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    struct myr_fit_answer *answer = MYR_ARENA_ONE(arena, struct myr_fit_answer);
     double rate = 0;
     *ret = (struct myr_fit_scaling){};
     for (uint64_t gpus = least; gpus < most; gpus *= 2) {
@@ -156,8 +156,8 @@ void myr_fit_report_html(const struct myr_fit_report *report, struct myr_arena *
 {
     const struct myr_fit_query *q = report->query;
     /* Curves are searches of their own, made here and not asked for by the answer. */
-    struct myr_fit_scaling *weak = MYR_ARENA_NEW(arena, struct myr_fit_scaling, 1);
-    struct myr_fit_scaling *strong = MYR_ARENA_NEW(arena, struct myr_fit_scaling, 1);
+    struct myr_fit_scaling *weak = MYR_ARENA_ONE(arena, struct myr_fit_scaling);
+    struct myr_fit_scaling *strong = MYR_ARENA_ONE(arena, struct myr_fit_scaling);
     struct myr_fit_cost cost;
     char title[256], grouped[32];
     snprintf(title, sizeof(title), "%s on %s x %s", q->it.model->name,
@@ -250,7 +250,7 @@ static int put_choices(const struct myr_campaign_report *report, struct myr_aren
     char names[CHOICES_MAX][32], cost_name[64], number[32];
     uint32_t count = 0, gpus = report->query->gpus;
     bool priced = q->price_per_hour > 0;
-    struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    struct myr_fit_answer *answer = MYR_ARENA_ONE(arena, struct myr_fit_answer);
     /* From a sixteenth of the GPUs to four times as many, where there are layouts. */
     for (int shift = -4; shift <= 2 && count < CHOICES_MAX; shift++) {
         struct myr_fit_query query = *report->query;

@@ -24,7 +24,7 @@ static int setup(void **state)
     q.top = 2;
     MYR_TRY(open_world(state));
     MYR_TRY(myr_case_init(&it, &arena, &q, NULL));
-    answer = MYR_ARENA_NEW(&arena, struct myr_fit_answer, 1);
+    answer = MYR_ARENA_ONE(&arena, struct myr_fit_answer);
     return myr_case_answer(&it, &arena, answer, NULL);
 }
 

@@ -14,7 +14,7 @@ static void try_choice(const struct myr_fit_query *forced, const char *axis,
 {
     MYR_ASSERT(ret->count < MYR_FIT_CHOICES_MAX); /* two of each size, and three lists of words */
     struct myr_fit_query query = *forced;
-    struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    struct myr_fit_answer *answer = MYR_ARENA_ONE(arena, struct myr_fit_answer);
     struct myr_fit_choice *choice = &ret->items[ret->count++];
     query.top = 1;
     choice->axis = axis;
@@ -188,7 +188,7 @@ uint32_t myr_fit_refused(const struct myr_fit_query *query, struct myr_arena *ar
 {
     struct myr_device boundless = *query->it.device;
     struct myr_fit_query q = *query;
-    struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    struct myr_fit_answer *answer = MYR_ARENA_ONE(arena, struct myr_fit_answer);
     uint32_t count = 0;
     MYR_ASSERT(max <= MYR_FIT_TOP_MAX);
     /*

@@ -25,7 +25,7 @@ struct row {
 static struct myr_fit_query query_of(const struct row *row, const struct myr_model *model)
 {
     struct myr_fit_query query = myr_fit_query_default();
-    struct myr_device *device = MYR_ARENA_NEW(&arena, struct myr_device, 1);
+    struct myr_device *device = MYR_ARENA_ONE(&arena, struct myr_device);
     const struct myr_device *sold;
     bool exact;
     assert_int_equal(myr_profiles_device(&profiles, myr_str_from(row->device), &sold, NULL),
@@ -57,7 +57,7 @@ static struct myr_fit_query query_of(const struct row *row, const struct myr_mod
 static void put_choices(struct myr_buf *out, const struct myr_fit_query *query,
                         const struct myr_layout *best)
 {
-    struct myr_fit_choices *choices = MYR_ARENA_NEW(&arena, struct myr_fit_choices, 1);
+    struct myr_fit_choices *choices = MYR_ARENA_ONE(&arena, struct myr_fit_choices);
     choices->count = 7; /* of another question */
     myr_fit_choices(query, best, &arena, choices);
     for (uint32_t i = 0; i < choices->count; i++) {
@@ -122,7 +122,7 @@ static void what_lies_around_the_best_is_what_was_kept(void **state)
     MYR_CLEANUP(myr_buf_done) struct myr_buf out = {};
     (void)state;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(asked); i++) {
-        struct myr_fit_answer *answer = MYR_ARENA_NEW(&arena, struct myr_fit_answer, 1);
+        struct myr_fit_answer *answer = MYR_ARENA_ONE(&arena, struct myr_fit_answer);
         struct myr_model model;
         struct myr_err err = {};
         assert_int_equal(myr_model_find(&arena, asked[i].model, &model, NULL), MYR_OK);
@@ -201,7 +201,7 @@ static void what_is_advised_where_nothing_works_is_what_was_kept(void **state)
     MYR_CLEANUP(myr_buf_done) struct myr_buf out = {};
     (void)state;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(refused); i++) {
-        struct myr_fit_answer *answer = MYR_ARENA_NEW(&arena, struct myr_fit_answer, 1);
+        struct myr_fit_answer *answer = MYR_ARENA_ONE(&arena, struct myr_fit_answer);
         struct myr_model model = find_model(refused[i].model);
         struct myr_fit_query query = query_of(&refused[i], &model);
         struct myr_err err = {};

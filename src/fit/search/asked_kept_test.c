@@ -61,7 +61,7 @@ static void ask(struct myr_buf *text, const struct myr_fit_query *query)
     struct myr_err err = {};
     struct myr_arena own;
     myr_arena_init(&own);
-    struct myr_fit_answer *answer = MYR_ARENA_NEW(&own, struct myr_fit_answer, 1);
+    struct myr_fit_answer *answer = MYR_ARENA_ONE(&own, struct myr_fit_answer);
     put_question(text, query);
     int rc = myr_fit_search(query, &own, answer, &err);
     if (rc < 0) {

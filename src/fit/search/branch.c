@@ -21,7 +21,7 @@
 static struct fit_priced_layers *price_layers(const struct fit_search *s,
                                               const struct myr_layout *layout, enum fit_chain chain)
 {
-    struct fit_priced_layers *ret = MYR_ARENA_NEW(s->arena, struct fit_priced_layers, 1);
+    struct fit_priced_layers *ret = MYR_ARENA_ONE(s->arena, struct fit_priced_layers);
     struct fit_places places = fit_places_of(&s->query->it, layout);
     ret->cp_near = places.cp_near;
     ret->ep_near = places.ep_near;
@@ -208,7 +208,7 @@ static void search_space(struct fit_search *s)
     s->limit_bytes = memory.limit_bytes - memory.reserve_bytes;
     while (fit_width_next(s->space, &layout, &started)) {
         priced_table priced = {};
-        struct myr_layout *width = MYR_ARENA_NEW(s->arena, struct myr_layout, 1);
+        struct myr_layout *width = MYR_ARENA_ONE(s->arena, struct myr_layout);
         *width = layout;
         for (uint32_t i = 0; i < s->space->depth_count; i++) {
             add_family(s, width, i, priced);

@@ -185,7 +185,7 @@ static const struct fit_briefs *briefs_for(struct fit_visit *v, uint32_t order)
         if (!known->next) {
             struct myr_layout layout = v->layout;
             memcpy(layout.order, v->orders[order], sizeof(layout.order));
-            known->next = MYR_ARENA_NEW(v->s->arena, struct fit_priced_layers, 1);
+            known->next = MYR_ARENA_ONE(v->s->arena, struct fit_priced_layers);
             known->next->next = NULL;
             known->next->cp_near = places->cp_near;
             known->next->ep_near = places->ep_near;

@@ -47,7 +47,7 @@ static struct myr_fit_query odd_query(struct myr_rng *rng, const struct myr_mode
     static const int schedules[] = {MYR_SCHEDULE_1F1B, MYR_FIT_SCHEDULE_ANY,
                                     MYR_SCHEDULE_ZERO_BUBBLE, MYR_SCHEDULE_INTERLEAVED};
     struct myr_fit_query query = myr_fit_query_default();
-    struct myr_device *device = MYR_ARENA_NEW(&arena, struct myr_device, 1);
+    struct myr_device *device = MYR_ARENA_ONE(&arena, struct myr_device);
     double params = (double)myr_model_params(model).total;
     query.it.model = model;
     query.it.stack = &profiles.stacks[myr_rng_below(rng, profiles.stack_count)];
@@ -80,8 +80,8 @@ static void orders_of_layers_that_are_nobodys_are_searched_as_any(void **state)
         struct myr_fit_answer *quick, *slow;
         struct myr_arena own;
         myr_arena_init(&own);
-        quick = MYR_ARENA_NEW(&own, struct myr_fit_answer, 1);
-        slow = MYR_ARENA_NEW(&own, struct myr_fit_answer, 1);
+        quick = MYR_ARENA_ONE(&own, struct myr_fit_answer);
+        slow = MYR_ARENA_ONE(&own, struct myr_fit_answer);
         myr_rng_init(&rng, seed, 41);
         struct myr_model model = odd_model(&rng);
         assert_int_equal(myr_model_check(&model, NULL), MYR_OK);

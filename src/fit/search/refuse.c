@@ -119,7 +119,7 @@ static int no_layout(const struct myr_fit_query *q, struct myr_arena *arena, str
     enum { WIDTHS = 128 };
     uint32_t widths[WIDTHS];
     struct near near = {.widths = widths, .space = {.query = q}};
-    struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    struct myr_fit_answer *answer = MYR_ARENA_ONE(arena, struct myr_fit_answer);
     int rc = myr_err_set(err, MYR_EINVAL,
                          "no layout of %s uses exactly %u GPUs with a batch of %u sequences",
                          q->it.model->name, q->gpus, q->batch);
@@ -194,7 +194,7 @@ static bool hint_all(const struct myr_fit_query *query, struct myr_arena *arena,
 static bool hint_axis(const struct myr_fit_query *query, struct myr_arena *arena,
                       struct myr_err *err)
 {
-    struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    struct myr_fit_answer *answer = MYR_ARENA_ONE(arena, struct myr_fit_answer);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(axes); i++) {
         struct myr_fit_query open = *query;
         uint32_t *field = (uint32_t *)((char *)&open + axes[i].wanted);
@@ -248,7 +248,7 @@ static int check_fixed(const struct myr_fit_query *q, struct myr_err *err)
 static bool hint_ranks(const struct myr_fit_query *query, struct myr_arena *arena,
                        struct myr_err *err)
 {
-    struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    struct myr_fit_answer *answer = MYR_ARENA_ONE(arena, struct myr_fit_answer);
     struct myr_fit_query other = *query;
     uint64_t ranks = (uint64_t)(query->tp ? query->tp : 1) * (query->cp ? query->cp : 1) *
                      (query->pp ? query->pp : 1) * (query->dp ? query->dp : 1);
@@ -279,7 +279,7 @@ static uint32_t round_seq(uint32_t seq_tokens)
 static void hint_last(const struct myr_fit_query *query, struct myr_arena *arena,
                       struct myr_err *err)
 {
-    struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    struct myr_fit_answer *answer = MYR_ARENA_ONE(arena, struct myr_fit_answer);
     struct myr_fit_query open = *query;
     uint32_t tokens = query->seq_tokens ? query->seq_tokens : query->it.model->seq_tokens;
     (void)open_axes(&open);
@@ -381,7 +381,7 @@ static void fewest(struct myr_fit_query *more, uint32_t least, bool grown, uint3
 static bool hint_gpus(const struct myr_fit_query *query, double least_gpus, double device_gib,
                       struct myr_arena *arena, struct myr_err *err)
 {
-    struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    struct myr_fit_answer *answer = MYR_ARENA_ONE(arena, struct myr_fit_answer);
     if (query->it.topology) {
         return false; /* the design has no more */
     }
@@ -417,7 +417,7 @@ static bool hint_gpus(const struct myr_fit_query *query, double least_gpus, doub
 static bool hint_sequence(const struct myr_fit_query *query, double device_gib,
                           struct myr_arena *arena, struct myr_err *err)
 {
-    struct myr_fit_answer *answer = MYR_ARENA_NEW(arena, struct myr_fit_answer, 1);
+    struct myr_fit_answer *answer = MYR_ARENA_ONE(arena, struct myr_fit_answer);
     struct myr_fit_query less = *query;
     uint32_t seq = query->seq_tokens;
     for (uint32_t tries = 0; tries < TRIES + TRIES && seq > 1; tries++) {

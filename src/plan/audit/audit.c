@@ -213,7 +213,7 @@ int myr_audit_run(struct myr_arena *arena, const struct myr_catalog *catalog,
                   struct myr_audit *ret, struct myr_err *err)
 {
     struct myr_audit out = {};
-    struct audit *audit = MYR_ARENA_NEW(arena, struct audit, 1);
+    struct audit *audit = MYR_ARENA_ONE(arena, struct audit);
     audit->arena = arena;
     audit->catalog = catalog;
     audit->spec = spec;

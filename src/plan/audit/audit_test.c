@@ -136,7 +136,7 @@ static void a_list_is_short_only_when_no_use_of_it_would_do(void **state)
     for (uint32_t round = 0; round < ROUNDS; round++) {
         struct myr_arena arena;
         myr_arena_init(&arena);
-        struct audit *audit = MYR_ARENA_NEW(&arena, struct audit, 1);
+        struct audit *audit = MYR_ARENA_ONE(&arena, struct audit);
         audit->need_count = 1 + (uint32_t)myr_rng_below(&rng, SIDE_MAX);
         size_t lines = 1 + myr_rng_below(&rng, SIDE_MAX);
         for (size_t i = 0; i < lines; i++) {

@@ -246,7 +246,7 @@ static void begin(struct cells *c)
     struct myr_err err;
     myr_arena_init(&c->arena);
     assert_int_equal(myr_catalog_init(&c->catalog, &c->arena, &err), MYR_OK);
-    c->audit = MYR_ARENA_NEW(&c->arena, struct audit, 1);
+    c->audit = MYR_ARENA_ONE(&c->arena, struct audit);
     c->audit->arena = &c->arena;
     c->audit->catalog = &c->catalog;
 }

@@ -476,7 +476,7 @@ static int walk(struct claims *claims, const struct myr_doc *node, const char *p
             /* A value has the place of its key: that is what people look for. */
             place.line = entry->key_line;
             place.column = entry->key_column;
-            const struct myr_doc *kept = MYR_ARENA_NEW(audit->arena, struct myr_doc, 1);
+            const struct myr_doc *kept = MYR_ARENA_ONE(audit->arena, struct myr_doc);
             memcpy((void *)kept, &place, sizeof(place));
             const char *next = myr_arena_printf(audit->arena, "%s%s%.*s", path, *path ? "." : "",
                                                 (int)entry->key.len, entry->key.data);

@@ -66,7 +66,7 @@ static void tell_wants(const char *text, bool list, struct myr_buf *told)
     struct planned p;
     struct myr_audit out = {};
     planned_begin(&p, text);
-    struct audit *audit = MYR_ARENA_NEW(&p.arena, struct audit, 1);
+    struct audit *audit = MYR_ARENA_ONE(&p.arena, struct audit);
     audit->arena = &p.arena;
     audit->catalog = &p.catalog;
     audit->spec = &p.spec;
@@ -181,7 +181,7 @@ static void a_list_is_short_only_where_no_way_of_using_it_would_do(void **state)
     struct myr_rng rng;
     myr_arena_init(&arena);
     myr_rng_init(&rng, 33, 0);
-    struct audit *audit = MYR_ARENA_NEW(&arena, struct audit, 1);
+    struct audit *audit = MYR_ARENA_ONE(&arena, struct audit);
     for (uint32_t round = 0; round < TEST_ROUNDS(ROUNDS); round++) {
         uint64_t flow[LINES * NEEDS];
         bool only_well = round % 4 == 0; /* one grade: then all that is met is met well */
@@ -217,7 +217,7 @@ static void better_grades_are_used_first(void **state)
     struct myr_arena arena;
     uint64_t flow[LINES * NEEDS];
     myr_arena_init(&arena);
-    struct audit *audit = MYR_ARENA_NEW(&arena, struct audit, 1);
+    struct audit *audit = MYR_ARENA_ONE(&arena, struct audit);
     audit->need_count = 2;
     audit->flow = flow;
     audit->needs[0] = (struct audit_need){.layer = 0, .quantity = 4};

@@ -217,7 +217,7 @@ void optimise_measure(struct myr_arena *keep, const struct myr_catalog *catalog,
     struct myr_spec trial = optimise_spec(optimum->spec, &points[0]);
     myr_arena_init(&arena);
     trial.room.node = NULL; /* lengths are the spec's; the best are placed */
-    struct plan *plan = MYR_ARENA_NEW(&arena, struct plan, 1);
+    struct plan *plan = MYR_ARENA_ONE(&arena, struct plan);
     plan->arena = &arena;
     plan->catalog = catalog;
     plan->spec = &trial;

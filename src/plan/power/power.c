@@ -35,7 +35,7 @@ static void check_wishes(struct facility *f)
  */
 void plan_power(struct plan *plan)
 {
-    struct facility *f = MYR_ARENA_NEW(plan->arena, struct facility, 1);
+    struct facility *f = MYR_ARENA_ONE(plan->arena, struct facility);
     f->plan = plan;
     f->spec = &plan->spec->facility;
     power_it(f);

@@ -187,7 +187,7 @@ static void finish(struct room *room)
     put_loads(room);
     design->device_unit = room->device_unit;
     design->room_count = 1;
-    design->room = MYR_ARENA_NEW(room->arena, struct myr_room, 1);
+    design->room = MYR_ARENA_ONE(room->arena, struct myr_room);
     *design->room = room->out;
     design->rack_item_count = (uint32_t)room->items.count;
     design->rack_items = MYR_ARENA_NEW(room->arena, struct myr_rack_item, room->items.count);
@@ -226,7 +226,7 @@ int plan_room(struct plan *plan, struct myr_err *err)
     if (!plan->spec->room.node) {
         return MYR_OK;
     }
-    struct room *room = MYR_ARENA_NEW(plan->arena, struct room, 1);
+    struct room *room = MYR_ARENA_ONE(plan->arena, struct room);
     uint32_t devices = plan->design.device_count;
     room->plan = plan;
     room->arena = plan->arena;

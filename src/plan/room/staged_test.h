@@ -17,7 +17,7 @@ static inline void staged_begin(struct staged *s, const char *text)
 {
     *s = (struct staged){};
     planned_read(&s->p, text);
-    struct plan *plan = MYR_ARENA_NEW(&s->p.arena, struct plan, 1);
+    struct plan *plan = MYR_ARENA_ONE(&s->p.arena, struct plan);
     plan->arena = &s->p.arena;
     plan->catalog = &s->p.catalog;
     plan->spec = &s->p.spec;

@@ -44,7 +44,7 @@ static bool works(struct search *search)
      */
     struct myr_arena arena MYR_CLEANUP(myr_arena_done);
     myr_arena_init(&arena);
-    struct plan *plan = MYR_ARENA_NEW(&arena, struct plan, 1);
+    struct plan *plan = MYR_ARENA_ONE(&arena, struct plan);
     struct myr_err err = {};
     plan->arena = &arena;
     plan->catalog = search->plan->catalog;

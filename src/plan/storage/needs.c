@@ -223,7 +223,7 @@ int plan_storage(struct plan *plan, struct myr_err *err)
         return MYR_OK;
     }
     const struct myr_part_storage *server = &part_at(plan, plan->storage_part)->storage;
-    struct storage_needs *needs = MYR_ARENA_NEW(plan->arena, struct storage_needs, 1);
+    struct storage_needs *needs = MYR_ARENA_ONE(plan->arena, struct storage_needs);
     plan->storage_needs = needs;
     needs->one = storage_one(plan, server);
     read_wishes(plan, needs);

@@ -74,7 +74,7 @@ int myr_bench_events_parse(struct myr_bench_events *events, const char *file, st
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     myr_arena_init(&arena);
     *events = (struct myr_bench_events){};
-    struct reader *r = MYR_ARENA_NEW(&arena, struct reader, 1);
+    struct reader *r = MYR_ARENA_ONE(&arena, struct reader);
     r->nodes = nodes;
     /* One byte for each number that a job may have. */
     r->placed = MYR_ARENA_NEW(&arena, uint8_t, MYR_BENCH_JOBS_MAX);

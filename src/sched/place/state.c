@@ -277,7 +277,7 @@ static struct myr_running *job_for(struct reader *r, struct myr_str name, uint32
     if (known == MYR_MAP_NONE) {
         struct myr_arena *arena = &r->state->arena;
         known = (uint32_t)r->state->jobs.count;
-        struct myr_running job = {MYR_ARENA_NEW(arena, struct myr_gang, 1), 600, false};
+        struct myr_running job = {MYR_ARENA_ONE(arena, struct myr_gang), 600, false};
         name.data = myr_arena_strndup(arena, name.data, name.len);
         (void)myr_strmap_add(&r->jobs, name, known);
         myr_vec_push(&r->state->jobs, job);

@@ -242,7 +242,7 @@ int myr_sim_given_paths(struct myr_sim *sim, const char *file, struct myr_str te
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};
     struct myr_csv *csv;
     myr_arena_init(&scratch);
-    csv = MYR_ARENA_NEW(&scratch, struct myr_csv, 1);
+    csv = MYR_ARENA_ONE(&scratch, struct myr_csv);
     myr_csv_init(csv, &scratch, file, text);
     int rc = myr_csv_next(csv, err);
     for (uint32_t i = 0; rc >= 0 && i < COLUMNS; i++) {

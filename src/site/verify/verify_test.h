@@ -102,14 +102,14 @@ static inline void small_design(struct myr_design *design, struct myr_arena *are
 {
     uint32_t devices = shape.nodes + shape.rails + shape.spines;
     *design = (struct myr_design){};
-    design->head = MYR_ARENA_NEW(arena, struct myr_design_head, 1);
+    design->head = MYR_ARENA_ONE(arena, struct myr_design_head);
     design->networks = MYR_ARENA_NEW(arena, struct myr_network, MYR_NET_COUNT);
     design->place = MYR_ARENA_NEW(arena, struct myr_place, devices);
     design->device_type = MYR_ARENA_NEW(arena, uint16_t, devices);
     design->device_rack = MYR_ARENA_NEW(arena, uint32_t, devices);
     design->first_port = MYR_ARENA_NEW(arena, uint32_t, devices + 1);
     design->devtypes = MYR_ARENA_NEW(arena, struct myr_devtype, 3);
-    design->cabletypes = MYR_ARENA_NEW(arena, struct myr_cabletype, 1);
+    design->cabletypes = MYR_ARENA_ONE(arena, struct myr_cabletype);
     design->cabletypes[0] = (struct myr_cabletype){.gbps = SMALL_GBPS, .legs = 1};
     design->cabletype_count = 1;
     static char strings[] = "\0small";

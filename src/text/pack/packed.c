@@ -87,7 +87,7 @@ static struct myr_str take_text(struct packed *packed)
 static const struct myr_doc *take_node(struct packed *packed)
 {
     uint32_t begin = take_number(packed);
-    struct myr_doc *node = MYR_ARENA_NEW(packed->arena, struct myr_doc, 1);
+    struct myr_doc *node = MYR_ARENA_ONE(packed->arena, struct myr_doc);
     *node = (struct myr_doc){.kind = (enum myr_doc_kind)(begin % QUOTED),
                              .quoted = begin >= QUOTED,
                              .file = packed->file};

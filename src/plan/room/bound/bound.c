@@ -257,7 +257,7 @@ struct bound *bound_create(const struct plan *plan)
     const struct myr_design *design = &plan->design;
     const struct myr_spec_room *spec = &plan->spec->room;
     uint32_t devices = design->device_count;
-    struct bound *b = MYR_ARENA_NEW(plan->arena, struct bound, 1);
+    struct bound *b = MYR_ARENA_ONE(plan->arena, struct bound);
     b->plan = plan;
     b->design = design;
     double **numbers[] = {&b->host, &b->up, &b->gpu, &b->flow, &b->weight, &b->sum};

@@ -517,7 +517,7 @@ static double reach_of(const struct sky *sky, double servers)
 /* 0 where the room is no single hall. */
 static double part_mm(struct part *part)
 {
-    struct sky *sky = MYR_ARENA_NEW(part->b->plan->arena, struct sky, 1);
+    struct sky *sky = MYR_ARENA_ONE(part->b->plan->arena, struct sky);
     sky->b = part->b;
     if (!star_room(sky, &part->need)) {
         return 0;
