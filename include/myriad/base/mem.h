@@ -37,7 +37,7 @@ MYR_PRINTF(2, 3)
 const char *myr_arena_printf(struct myr_arena *arena, const char *fmt, ...);
 
 #define MYR_ARENA_NEW(arena, type, count) ((type *)myr_arena_alloc((arena), (count), sizeof(type)))
-#define MYR_ARENA_ONE(arena, type) MYR_ARENA_NEW(arena, type, 1)
+#define MYR_ARENA_ONE(arena, type)        MYR_ARENA_NEW(arena, type, 1)
 
 /* Heap memory for what grows; the new part is not zeroed. Stops the program when there is none. */
 void *myr_xrealloc(void *memory, size_t count, size_t size);
