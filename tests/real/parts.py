@@ -35,6 +35,10 @@ class Late(Failure):
     """No end of a program."""
 
 
+class Crashed(Failure):
+    """A command was ended by a signal."""
+
+
 def need(*programs):
     """Skips the test unless all of these programs are installed."""
     missing = [name for name in programs if not find(name)]
@@ -114,8 +118,9 @@ def run(*command, timeout=120, ok=(0,), env=None, text=None, cwd=None):
     except subprocess.TimeoutExpired as late:
         raise Late(f"{' '.join(command)}: no end after {timeout} s") from late
     if done.returncode not in ok:
-        raise Failure(f"{' '.join(command)}: exit status {done.returncode}\n"
-                      f"{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        kind = Crashed if done.returncode < 0 else Failure
+        raise kind(f"{' '.join(command)}: exit status {done.returncode}\n"
+                   f"{done.stdout[-2000:]}{done.stderr[-2000:]}")
     done.output = done.stdout
     return done
 
@@ -203,11 +208,14 @@ class Ibsim:
 
     def opensm(self, engine, *arguments, folder=None):
         """One sweep, started in 'folder'; returns the log. On a very busy machine OpenSM now and
-        then waits for ever for an answer of the simulator's: it is given a second time."""
+        then waits for ever for an answer of the simulator's, or is done, leaves without that
+        answer, and is ended by it (SIGSEGV behind "Exiting SM"): it is given a second time."""
         try:
             return self._sweep(engine, arguments, folder, seconds=120)
-        except Late as late:
-            print(f"{late}; once more")
+        except (Late, Crashed) as failure:
+            if isinstance(failure, Crashed) and "Exiting SM" not in str(failure):
+                raise
+            print(f"{failure}; once more")
             return self._sweep(engine, arguments, folder, seconds=480)
 
     def _sweep(self, engine, arguments, folder, seconds):
