@@ -154,13 +154,13 @@ int file_get(const char *folder, const char *name, struct myr_buf *ret, struct m
         ret->len += got > 0 ? (size_t)got : 0;
         ret->data[ret->len] = '\0';
     }
+    /* Said before close(), which has errors of its own. */
+    int rc = got < 0 ? myr_err_errno(err, "cannot read", path)
+             : ret->len > AGENT_FILE_MAX
+                 ? myr_err_set(err, MYR_ECORRUPT, "%s: larger than it can be", path)
+                 : MYR_OK;
     close(fd);
-    if (got < 0) {
-        return myr_err_errno(err, "cannot read", path);
-    }
-    return ret->len > AGENT_FILE_MAX
-               ? myr_err_set(err, MYR_ECORRUPT, "%s: larger than it can be", path)
-               : MYR_OK;
+    return rc;
 }
 
 /* The name itself counts: a link that somebody put there is not followed. */
@@ -266,7 +266,7 @@ void boot_id(char ret[40])
     ret[0] = '\0';
     if (file_get("/proc/sys/kernel/random", "boot_id", &text, NULL) == MYR_OK && text.len > 0) {
         size_t len = strcspn(text.data, "\n ");
-        snprintf(ret, 40, "%.*s", (int)(len < 39 ? len : 39), text.data);
+        snprintf(ret, 40, "%.*s", (int)len, text.data);
     }
 }
 

@@ -252,6 +252,7 @@ static void each_call_is_refused_once(void **state)
     (void)state;
     struct myr_err err = {};
     assert_int_equal(myr_io_ca_create("a test", 10, &ca_cert, &ca_key, &err), MYR_OK);
+    kernel.errno_changes = true;
     kernel_scenario("put a file so that it stays", old_file, put_safely);
     kernel_scenario("put a file", NULL, put_lightly);
     kernel_scenario("get a file", old_file, get);

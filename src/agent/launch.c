@@ -4,7 +4,6 @@
  */
 #include "launch.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -73,13 +72,10 @@ int launch_shim(const char *folder, int lock, pid_t *ret, struct myr_err *err)
         }
         become_self(argv);
     }
-    int error = errno;
+    int rc = pid < 0 ? myr_err_errno(err, "cannot start a launcher", folder) : MYR_OK;
     /* The launcher alone holds it now: its end is seen by everybody. */
     close(lock);
-    if (pid < 0) {
-        errno = error;
-        return myr_err_errno(err, "cannot start a launcher", folder);
-    }
+    MYR_TRY(rc);
     deadly_point();
     *ret = pid;
     return MYR_OK;
@@ -101,10 +97,12 @@ int launch_self(const char *const *argv, int *ret_pipe, struct myr_err *err)
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* it is nothing without us */
         become_self(argv);
     }
+    /* Said before close(), which has errors of its own. */
+    int rc = pid < 0 ? myr_err_errno(err, "cannot start", argv[1]) : MYR_OK;
     close(pipes[1]);
-    if (pid < 0) {
+    if (rc < 0) {
         close(pipes[0]);
-        return myr_err_errno(err, "cannot start", argv[1]);
+        return rc;
     }
     *ret_pipe = pipes[0];
     return MYR_OK;

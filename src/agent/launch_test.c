@@ -46,6 +46,14 @@ CALL int pipe2(int pipes[2], int flags)
     return no_pipe ? -1 : (int)syscall(SYS_pipe2, pipes, flags);
 }
 
+/* Who wants the error of before has to keep it. */
+CALL int close(int fd)
+{
+    int rc = (int)syscall(SYS_close, fd);
+    errno = rc == 0 ? EXFULL : errno;
+    return rc;
+}
+
 CALL int uv_poll_init(uv_loop_t *loop, uv_poll_t *poll, int fd)
 {
     static int (*own)(uv_loop_t *, uv_poll_t *, int);

@@ -38,9 +38,9 @@ static int save(const char *folder, const char *name, struct myr_str text, bool 
     if (fd < 0) {
         return myr_err_errno(err, "writing", path);
     }
-    bool ok = write_all(fd, text) && fsync(fd) == 0;
-    ok = close(fd) == 0 && ok;
-    return ok ? MYR_OK : myr_err_errno(err, "writing", path);
+    /* The first error is told: close() has errors of its own, and changes the number of others. */
+    int rc = write_all(fd, text) && fsync(fd) == 0 ? MYR_OK : myr_err_errno(err, "writing", path);
+    return close(fd) < 0 && rc == MYR_OK ? myr_err_errno(err, "writing", path) : rc;
 }
 
 static int save_buf(const char *folder, const char *name, const struct myr_buf *text, bool secret,

@@ -184,7 +184,9 @@ CALL int close(int fd)
     if (fd >= 0 && fd < 64) {
         names[fd][0] = '\0';
     }
-    return (int)syscall(SYS_close, fd);
+    int rc = (int)syscall(SYS_close, fd);
+    errno = rc == 0 ? EXFULL : errno; /* who wants the error of before has to keep it */
+    return rc;
 }
 
 CALL int dup2(int from, int to)

@@ -67,10 +67,12 @@ static int launch_one(struct shim *s, struct process *process, const struct laun
     start->directory = s->job.directory;
     MYR_ASSERT(process->pid == 0); /* the one before was reaped */
     pid_t pid = start_process(start);
+    /* Said before close(), which has errors of its own. */
+    int rc = pid < 0 ? myr_err_errno(err, "cannot start", start->argv[0]) : MYR_OK;
     close(pipes[1]);
-    if (pid < 0) {
+    if (rc < 0) {
         close(pipes[0]);
-        return myr_err_errno(err, "cannot start", start->argv[0]);
+        return rc;
     }
     /* Our end alone: ranks expect a pipe that waits. */
     (void)fcntl(pipes[0], F_SETFL, O_NONBLOCK);

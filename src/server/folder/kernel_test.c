@@ -271,7 +271,7 @@ static void folder_a(void)
 static void each_call_is_refused_once(void **state)
 {
     (void)state;
-    kernel.sizes_differ = true;
+    kernel.errno_changes = kernel.sizes_differ = true;
     kernel.ignored = "state.db-";
     kernel.follow = 12;
     kernel.spared[0] = "ca-key.pem";
