@@ -23,7 +23,7 @@ static void first_line(const char *folder, const char *name, char *ret, size_t s
             unsigned char c = (unsigned char)text.data[i];
             text.data[i] = (char)(c < 0x20 || c >= 0x7f ? '?' : c);
         }
-        snprintf(ret, size, "%.*s", (int)(len < size - 1 ? len : size - 1), text.data);
+        snprintf(ret, size, "%.*s", (int)len, text.data);
     }
 }
 

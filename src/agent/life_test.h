@@ -89,6 +89,20 @@ static void tell(enum myr_wire_type type, uint32_t epoch, const void *message)
     }
 }
 
+/* FNV-1a of the host's boot and the agent's folder, a line each. */
+static uint64_t own_boot(void)
+{
+    char boot[40], text[700];
+    uint64_t hash = 0xcbf29ce484222325;
+    boot_id(boot);
+    snprintf(text, sizeof(text), "%s\n%s", boot, settings.state);
+    for (const char *c = text; *c; c++) {
+        hash ^= (unsigned char)*c;
+        hash *= 0x100000001b3;
+    }
+    return hash;
+}
+
 static void on_message(const struct myr_wire_message *message)
 {
     const struct myr_wire_table *table = myr_wire_table_of(message->head.type);
@@ -102,9 +116,10 @@ static void on_message(const struct myr_wire_message *message)
     for (uint32_t i = 0; i < table->count; i++) {
         put_field(&line, &table->fields[i], message->body);
     }
-    char *boot = strstr(line.data, " boot="); /* the host's own */
-    if (message->head.type == MYR_WIRE_HELLO && boot) {
-        boot[6] = '\0';
+    char *boot = strstr(line.data, " boot=");
+    if (message->head.type == MYR_WIRE_HELLO && boot &&
+        ((const struct myr_wire_hello *)(const void *)message->body)->boot == own_boot()) {
+        boot[6] = '\0'; /* it is another on every host */
     }
     if (message->head.type == MYR_WIRE_HELLO) { /* when it comes again is by its boot, too */
         int64_t half_ns = 500 * NS, past_ns = clock_ns - began_ns;

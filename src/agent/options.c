@@ -105,7 +105,7 @@ int options_servers(const char *text, struct settings *ret, struct myr_err *err)
     /* At least once, so that an empty text is told as a wrong address. */
     for (bool first = true; first || *text; first = false) {
         size_t len = strcspn(text, ",");
-        snprintf(one, sizeof(one), "%.*s", (int)(len < sizeof(one) ? len : sizeof(one) - 1), text);
+        snprintf(one, sizeof(one), "%.*s", (int)len, text);
         text += len + (text[len] == ',');
         MYR_TRY(options_server(one, first ? ret : &place, err));
         if (first) {

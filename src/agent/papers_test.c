@@ -346,7 +346,7 @@ static int run_agent(void)
 
 static void on_ready(void *context, uint16_t port)
 {
-    trace("is ready%s", port && context == &desk ? "" : ", at no port");
+    trace("is ready%s", port >= 1024 && context == &desk ? "" : ", at no free port");
 }
 
 static int run_relay(void)

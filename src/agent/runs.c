@@ -42,8 +42,7 @@ static void report(struct runs *runs, enum myr_wire_type type, uint64_t job, uin
                    uint32_t code, struct myr_str text)
 {
     struct report out = {.type = type, .job = job, .epoch = epoch, .code = code};
-    snprintf(out.text, sizeof(out.text), "%.*s", (int)(text.len < 255 ? text.len : 255),
-             text.len ? text.data : "");
+    snprintf(out.text, sizeof(out.text), "%.*s", (int)text.len, text.len ? text.data : "");
     reports_add(runs->reports, &out);
 }
 
@@ -85,8 +84,7 @@ static void tell_ending(struct run *run, const struct ending *ending)
                              .rank = ending->rank,
                              .code = ending->code,
                              .signal = ending->signal};
-        snprintf(out.text, sizeof(out.text), "%.*s",
-                 (int)(ending->line.len < 255 ? ending->line.len : 255), ending->line.data);
+        snprintf(out.text, sizeof(out.text), "%.*s", (int)ending->line.len, ending->line.data);
         reports_add(runs->reports, &out);
         if (run->stopping) { /* it ended before the order reached it */
             report(runs, MYR_WIRE_STOPPED, run->job, stopped_epoch(run), 0, MYR_STR(""));

@@ -2,22 +2,12 @@
  * hwloc is loaded at run time, by the process that collects and ends: linked, it would stay in the
  * memory of every agent and launcher. Its tree is walked by its fields.
  */
+#include "topology.h"
+
 #include <dlfcn.h>
-#include <hwloc.h>
 #include <stdio.h>
 
 #include "nvml.h"
-
-/* Typed by the header, so that a call with wrong arguments does not compile. */
-struct hwloc {
-    __typeof__(&hwloc_topology_init) init;
-    __typeof__(&hwloc_topology_load) load;
-    __typeof__(&hwloc_topology_destroy) destroy;
-    __typeof__(&hwloc_topology_set_io_types_filter) io_filter;
-    __typeof__(&hwloc_get_obj_by_depth) by_depth;
-    __typeof__(&hwloc_bitmap_list_snprintf) list;
-    __typeof__(&hwloc_bitmap_first) first;
-};
 
 static const struct {
     const char *symbol;
@@ -133,22 +123,27 @@ static void put_all(struct myr_answer *answer, const struct hwloc *hwloc, hwloc_
 }
 
 /* Null, not empty, where it cannot be said: the two are different answers. */
-void topology_collect(struct myr_answer *answer)
+void topology_tell(const struct hwloc *hwloc, struct myr_answer *answer)
 {
-    struct hwloc hwloc = {};
     hwloc_topology_t topology;
-    if (!load(&hwloc) || hwloc.init(&topology) < 0) {
+    if (!hwloc || hwloc->init(&topology) < 0) {
         myr_answer_null(answer, "numa");
         myr_answer_null(answer, "pcie");
         return;
     }
     /* Bridges and small devices would fill the list, and are left out. */
-    (void)hwloc.io_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-    if (hwloc.load(topology) < 0) {
+    (void)hwloc->io_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+    if (hwloc->load(topology) < 0) {
         myr_answer_null(answer, "numa");
         myr_answer_null(answer, "pcie");
     } else {
-        put_all(answer, &hwloc, hwloc.by_depth(topology, 0, 0));
+        put_all(answer, hwloc, hwloc->by_depth(topology, 0, 0));
     }
-    hwloc.destroy(topology);
+    hwloc->destroy(topology);
+}
+
+void topology_collect(struct myr_answer *answer)
+{
+    struct hwloc hwloc = {};
+    topology_tell(load(&hwloc) ? &hwloc : NULL, answer);
 }

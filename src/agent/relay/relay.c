@@ -26,13 +26,9 @@ static int split(const char *text, char ret_host[256], uint16_t *ret_port, struc
     bool any = len > 2 && strcmp(text + len - 2, ":0") == 0;
     char known[300];
     /* A port of 0 is any that is free, which is only of use to listen at. */
-    snprintf(known, sizeof(known), "%.*s%s",
-             (int)(any && len < 290 ? len - 1
-                   : len < 290      ? len
-                                    : 0),
-             text, any ? "1" : "");
+    snprintf(known, sizeof(known), "%.*s%s", (int)(any ? len - 1 : len), text, any ? "1" : "");
     struct myr_err why = {};
-    if (options_server(known, &settings, &why) < 0) {
+    if (len >= sizeof(known) || options_server(known, &settings, &why) < 0) {
         return myr_err_set(err, MYR_EINVAL,
                            "--listen '%.100s': HOST:PORT is expected, or "
                            "[ADDRESS]:PORT",

@@ -5,10 +5,20 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "folder_test.h"
 #include "shim/shim.h"
+
+static int64_t clock_ns = 5000000000; /* stands still, unless the test moves it */
+
+__attribute__((visibility("default"))) int clock_gettime(clockid_t which, struct timespec *ret)
+{
+    (void)which;
+    *ret = (struct timespec){clock_ns / 1000000000, clock_ns % 1000000000};
+    return 0;
+}
 
 static char byte_at(uint64_t offset)
 {
@@ -75,6 +85,43 @@ static void the_first_line_that_looks_like_an_error_is_kept(void **state)
     output_done(&output);
 }
 
+static void keep_line(void *context, const char *line)
+{
+    struct myr_buf *buf = context;
+    size_t len = strlen(line);
+    myr_buf_printf(buf, "%zu:%.9s/", len, line);
+}
+
+/* Eight MiB a second are looked at; all of it is kept, or counted where it cannot be. */
+static void what_comes_too_fast_is_not_read_by_line(void **state)
+{
+    (void)state;
+    static char mass[8 << 20];
+    MYR_CLEANUP(myr_buf_done) struct myr_buf seen = {};
+    struct output output;
+    memset(mass, 'x', sizeof(mass) - 1);
+    mass[sizeof(mass) - 1] = '\n';
+    output_init(&output, "/no/such/folder", 5);
+    output_take(&output, (struct myr_str){mass, sizeof(mass)}, keep_line, &seen);
+    output_take(&output, MYR_STR("one more\n"), keep_line, &seen);
+    clock_ns += 999999999; /* of the same second */
+    output_take(&output, MYR_STR("and another\n"), keep_line, &seen);
+    clock_ns++;
+    output_take(&output, MYR_STR("a\0b\nbegun, "), keep_line, &seen);
+    output_take(&output, (struct myr_str){mass, sizeof(mass) - 13}, keep_line, &seen);
+    output_take(&output, MYR_STR("cut\n"), keep_line, &seen);
+    assert_int_equal(output.line_len, 0);
+    clock_ns += 1000000000;
+    output_take(&output, MYR_STR("rest\n"), keep_line, &seen);
+    char wanted[80];
+    snprintf(wanted, sizeof(wanted), "%d:xxxxxxxxx/3:a?b/4:rest/", PROGRESS_LINE_MAX - 1);
+    assert_string_equal(seen.data, wanted);
+    assert_string_equal(output.last, "rest");
+    assert_int_equal(output.written, 2 * sizeof(mass) + 9 + 12 + 11 - 13 + 4 + 5);
+    assert_int_equal(output.fd, -1);
+    output_done(&output);
+}
+
 static void a_rank_that_wrote_nothing_has_nothing(void **state)
 {
     (void)state;
@@ -92,6 +139,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(offsets_stay_true_over_many_pieces),
         cmocka_unit_test(the_first_line_that_looks_like_an_error_is_kept),
+        cmocka_unit_test(what_comes_too_fast_is_not_read_by_line),
         cmocka_unit_test(a_rank_that_wrote_nothing_has_nothing),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -192,6 +192,24 @@ static void put_file(const char *where, const char *name, const char *text)
     }
 }
 
+/* What the driver says of three, in a folder beside the others. */
+static void each_gpu(void (*call)(const char *path))
+{
+    char path[80];
+    for (uint32_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof(path), "%s/gpus/%u", root, i);
+        call(path);
+    }
+    snprintf(path, sizeof(path), "%s/gpus", root);
+    setenv("MYRIAD_AGENT_NVIDIA_PROC", path, 1);
+}
+
+static void put_gpu(const char *path)
+{
+    assert_int_equal(folder_make(path, 0700, NULL), MYR_OK);
+    put_file(path, "information", "Device Minor: 5\n");
+}
+
 static void act(const struct action *action)
 {
     trace("%s %s", action->name, action->text);
@@ -215,6 +233,8 @@ static void act(const struct action *action)
         close(pipes[0]);
     } else if (strcmp(action->name, "mortal") == 0) {
         immortal = false;
+    } else if (strcmp(action->name, "gpus") == 0) {
+        each_gpu(put_gpu);
     } else if (strcmp(action->name, "gone") == 0) {
         folder_remove(folder);
     } else if (strcmp(action->name, "wakes") == 0) {
@@ -403,6 +423,8 @@ static void play(const struct scene *which)
     close(bell);
     close(trace_fd);
     folder_remove(folder);
+    each_gpu(folder_remove);
+    folder_remove(getenv("MYRIAD_AGENT_NVIDIA_PROC"));
     folder_remove(root);
     assert_true(folder_is_gone(root));
 }
@@ -553,6 +575,7 @@ static const struct scene scenes[] = {
      0,
      false,
      {{1500, "stop", "grace_s 86401\n"}}},
+    {"GPUs of others", "command: ['true']\ndirectory: /\n", 2, 0, false, {{-1, "gpus", ""}}},
     {"all was over already", SLEEPS, 2, 0, false, {{-1, "exit", "kind exit\n"}}},
 };
 
