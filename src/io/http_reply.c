@@ -178,18 +178,15 @@ static bool take_line(struct myr_http_reply *reply, struct myr_str *bytes)
 /* One line of the head a call; they gather in 'line' and are read together at the blank one. */
 static int take_head(struct myr_http_reply *reply, struct myr_str *bytes, struct myr_err *err)
 {
-    size_t before = reply->line.len;
     bool whole = take_line(reply, bytes);
     if (reply->line.len > MYR_HTTP_HEAD_MAX) {
         return malformed(err, "its head does not end");
     }
+    /* Without the end of the last line, which is blank where another line ends there, or none. */
     const char *data = reply->line.data;
-    size_t length = reply->line.len;
-    bool blank =
-        whole && ((length == 1 && data[0] == '\n') || (length >= 2 && data[length - 2] == '\n') ||
-                  (length >= 3 && memcmp(data + length - 3, "\n\r\n", 3) == 0) ||
-                  (length == 2 && data[0] == '\r'));
-    MYR_ASSERT(length >= before);
+    size_t length = reply->line.len - 1;
+    length -= length > 0 && data[length - 1] == '\r';
+    bool blank = whole && (length == 0 || data[length - 1] == '\n');
     return blank ? end_head(reply, err) : MYR_OK;
 }
 

@@ -3,6 +3,7 @@
  * how it says that it is not believed, and what becomes of answers that break off.
  */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 
 #include <arpa/inet.h>
 #include <cmocka.h>
+#include <dlfcn.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
@@ -136,6 +138,7 @@ static size_t hear(SSL *ssl, const struct script *script)
 static void serve(int listener, int heard, const struct script *script)
 {
     alarm(30); /* whatever goes wrong, it ends */
+    (void)signal(SIGPIPE, SIG_IGN);
     int fd = accept(listener, NULL, NULL);
     SSL *ssl = NULL;
     if (script->mute) {
@@ -336,6 +339,51 @@ static void answers_that_break_off_are_none(void **state)
         MYR_EAWAY, "no answer within 1 s", "");
 }
 
+/* --- connections that end without a word: OpenSSL says so, and leaves errno as it was */
+
+#define CALL __attribute__((visibility("default")))
+
+static pid_t wordless; /* the process for which they do; 0: none */
+static bool ended;
+
+CALL int SSL_write(SSL *ssl, const void *data, int size)
+{
+    static int (*own)(SSL *, const void *, int);
+    if (wordless && wordless == getpid()) {
+        ended = true;
+        return -1;
+    }
+    own = own ? own : (int (*)(SSL *, const void *, int))dlsym(RTLD_NEXT, "SSL_write");
+    return own(ssl, data, size);
+}
+
+CALL int SSL_read(SSL *ssl, void *ret, int size)
+{
+    static int (*own)(SSL *, void *, int);
+    if (ended) {
+        return -1;
+    }
+    own = own ? own : (int (*)(SSL *, void *, int))dlsym(RTLD_NEXT, "SSL_read");
+    return own(ssl, ret, size);
+}
+
+CALL int SSL_get_error(const SSL *ssl, int rc)
+{
+    static int (*own)(const SSL *, int);
+    own = own ? own : (int (*)(const SSL *, int))dlsym(RTLD_NEXT, "SSL_get_error");
+    return ended ? SSL_ERROR_SYSCALL : own(ssl, rc);
+}
+
+static void ends_without_a_word_are_resets(void **state)
+{
+    (void)state;
+    wordless = getpid();
+    expect_refused(ask(&(struct script){.says = GOOD}, "localhost", (struct myr_http_request){}),
+                   MYR_EIO, "the connection broke: Connection reset by peer", "");
+    wordless = 0;
+    ended = false;
+}
+
 /* Libraries keep some memory for good; whatever is done a second time may take no more. */
 static void nothing_more_is_kept_the_second_time(void **state)
 {
@@ -382,6 +430,7 @@ int main(void)
         cmocka_unit_test(who_is_not_believed_is_told_so),
         cmocka_unit_test(papers_that_are_none_are_named),
         cmocka_unit_test(answers_that_break_off_are_none),
+        cmocka_unit_test(ends_without_a_word_are_resets),
         cmocka_unit_test(nothing_more_is_kept_the_second_time),
     };
     int failed = cmocka_run_group_tests(tests, set_up, tear_down);
