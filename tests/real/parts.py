@@ -230,7 +230,9 @@ class Ibsim:
         run("opensm", "-o", *named, "-f", log, "-D", "0x43", "--dump_files_dir", cache,
             *arguments, timeout=seconds, env=env, cwd=folder)
         text = log.read_text(errors="replace")
-        wrong = [line for line in text.splitlines() if " ERR " in line]
+        # 5401: an answer came so late that its place in a table was given to another question.
+        # Whatever is lacking for it is an error of its own, or asked for again.
+        wrong = re.findall(r"^.* ERR (?!5401: ).*$", text, re.M)
         expect(not wrong, "OpenSM reports errors:\n" + "\n".join(wrong[:5]))
         used = re.findall(r"osm_ucast_mgr_process: (\S+) tables configured", text)
         expect(used and used[-1] == engine, f"OpenSM used {used}, not {engine}")
