@@ -43,15 +43,14 @@ static const struct {
 };
 
 /* What is missing, or NULL. */
-static const char *load(struct nvml *nvml)
+const char *nvml_load(struct nvml *nvml, void *library,
+                      void *(*find)(void *library, const char *symbol))
 {
-    const char *path = getenv("MYRIAD_AGENT_NVML");
-    void *library = dlopen(path && *path ? path : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         return "no NVML library here";
     }
     for (size_t i = 0; i < MYR_ARRAY_COUNT(symbols); i++) {
-        void *found = dlsym(library, symbols[i].symbol);
+        void *found = find(library, symbols[i].symbol);
         if (!found && symbols[i].needed) {
             return "the NVML library is of another kind";
         }
@@ -59,6 +58,14 @@ static const char *load(struct nvml *nvml)
         memcpy((char *)nvml + symbols[i].at, &found, sizeof(found));
     }
     return nvml->init() == NVML_OK ? NULL : "NVML finds no driver";
+}
+
+/* As nvml_load(), from where the variable says or the system has it. */
+static const char *load(struct nvml *nvml)
+{
+    const char *path = getenv("MYRIAD_AGENT_NVML");
+    return nvml_load(
+        nvml, dlopen(path && *path ? path : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL), dlsym);
 }
 
 /* Links that this GPU does not have answer with an error and are left out. */

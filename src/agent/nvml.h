@@ -46,6 +46,12 @@ struct nvml {
     int (*link_errors)(void *device, unsigned link, unsigned counter, unsigned long long *value);
 };
 
+/*
+ * All calls of a library, by their names, and the first of them called; NULL is no library. What is
+ * missing, or NULL.
+ */
+const char *nvml_load(struct nvml *nvml, void *library,
+                      void *(*find)(void *library, const char *symbol));
 /* What 'why' says is missing, or what the library says. */
 void nvml_tell(const struct nvml *nvml, const char *why, struct myr_answer *answer);
 /* As nvml_watch(), by a library that is loaded. */

@@ -260,9 +260,101 @@ static void what_is_heard(void **state)
     myr_buf_done(&story);
 }
 
+/* --- what a library has to have */
+
+static const char *missing;
+static int init_rc;
+
+static int on_init(void)
+{
+    return init_rc;
+}
+
+/* Each has an address of its own, which nobody calls but for the first. */
+static void *find_symbol(void *library, const char *symbol)
+{
+    static char places[16][64];
+    int (*init)(void) = on_init;
+    void *found = NULL;
+    assert_ptr_equal(library, devices);
+    if (missing && strcmp(symbol, missing) == 0) {
+        return NULL;
+    }
+    if (strcmp(symbol, "nvmlInit_v2") == 0) {
+        memcpy(&found, &init, sizeof(found));
+        return found;
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(places); i++) {
+        if (!places[i][0]) {
+            snprintf(places[i], sizeof(places[i]), "%s", symbol);
+        }
+        if (strcmp(places[i], symbol) == 0) {
+            return places[i];
+        }
+    }
+    return NULL;
+}
+
+#define PLACE(name) offsetof(struct nvml, name)
+
+static void a_library_has_what_is_needed(void **state)
+{
+    static const struct {
+        const char *symbol;
+        size_t at;
+        bool needed;
+    } all[] = {
+        {"nvmlShutdown", PLACE(shutdown), true},
+        {"nvmlDeviceGetCount_v2", PLACE(count), true},
+        {"nvmlDeviceGetHandleByIndex_v2", PLACE(device), true},
+        {"nvmlDeviceGetName", PLACE(name), true},
+        {"nvmlDeviceGetUUID", PLACE(uuid), true},
+        {"nvmlSystemGetDriverVersion", PLACE(driver), false},
+        {"nvmlDeviceGetSerial", PLACE(serial), false},
+        {"nvmlDeviceGetMemoryInfo", PLACE(memory), false},
+        {"nvmlDeviceGetPciInfo_v3", PLACE(pci), false},
+        {"nvmlDeviceGetNvLinkState", PLACE(link_state), false},
+        {"nvmlDeviceGetIndex", PLACE(index), false},
+        {"nvmlEventSetCreate", PLACE(events), false},
+        {"nvmlDeviceRegisterEvents", PLACE(register_events), false},
+        {"nvmlEventSetWait_v2", PLACE(wait_event), false},
+        {"nvmlDeviceGetNvLinkErrorCounter", PLACE(link_errors), false},
+    };
+    struct nvml nvml = {};
+    const char *symbol;
+    (void)state;
+    assert_string_equal(nvml_load(&nvml, NULL, find_symbol), "no NVML library here");
+    for (size_t i = 0; i <= MYR_ARRAY_COUNT(all); i++) {
+        missing = i < MYR_ARRAY_COUNT(all) ? all[i].symbol : NULL;
+        memset(&nvml, 0x5A, sizeof(nvml));
+        const char *why = nvml_load(&nvml, devices, find_symbol);
+        if (missing && all[i].needed) {
+            assert_string_equal(why, "the NVML library is of another kind");
+            continue;
+        }
+        assert_null(why);
+        for (size_t k = 0; k < MYR_ARRAY_COUNT(all); k++) {
+            memcpy(&symbol, (const char *)&nvml + all[k].at, sizeof(symbol));
+            if (k == i) {
+                assert_null(symbol);
+            } else {
+                assert_string_equal(symbol, all[k].symbol);
+            }
+        }
+    }
+    missing = "nvmlInit_v2";
+    assert_string_equal(nvml_load(&nvml, devices, find_symbol),
+                        "the NVML library is of another kind");
+    missing = NULL;
+    init_rc = 9;
+    assert_string_equal(nvml_load(&nvml, devices, find_symbol), "NVML finds no driver");
+    init_rc = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_library_has_what_is_needed),
         cmocka_unit_test(what_is_told),
         cmocka_unit_test(what_is_heard),
     };

@@ -78,9 +78,14 @@ CALL int clock_gettime(clockid_t which, struct timespec *ret)
     return 0;
 }
 
+/* The folder that a new one lies in: without it an order could be lost that was answered. */
 CALL int fsync(int fd)
 {
-    (void)fd;
+    char link[40], path[200] = "";
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    if (readlink(link, path, sizeof(path) - 1) > 4 && strcmp(strrchr(path, '/'), "/run") == 0) {
+        tell("%s is synced", path);
+    }
     return 0;
 }
 

@@ -9,6 +9,8 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,6 +31,24 @@ __attribute__((visibility("default"))) int clock_gettime(clockid_t which, struct
     }
     *ret = (struct timespec){clock_ns / 1000000000, clock_ns % 1000000000};
     return 0;
+}
+
+static bool no_poll; /* the loop takes no more */
+
+__attribute__((visibility("default"))) int uv_poll_init(uv_loop_t *loop, uv_poll_t *poll, int fd)
+{
+    static int (*own)(uv_loop_t *, uv_poll_t *, int);
+    own = own ? own : (int (*)(uv_loop_t *, uv_poll_t *, int))dlsym(RTLD_NEXT, "uv_poll_init");
+    return no_poll ? UV_ENOMEM : own(loop, poll, fd);
+}
+
+static uint32_t open_files(void)
+{
+    uint32_t count = 0;
+    for (int fd = 0; fd < 64; fd++) {
+        count += fcntl(fd, F_GETFD) >= 0;
+    }
+    return count;
 }
 
 static int watch(void)
@@ -81,6 +101,12 @@ static void what_the_driver_says(void **state)
     uv_loop_t loop;
     struct symptoms symptoms = {.session = &deaf, .loop = &loop};
     assert_int_equal(uv_loop_init(&loop), 0);
+    uint32_t files = open_files();
+    no_poll = true;
+    symptoms_look(&symptoms);
+    assert_null(symptoms.watcher);
+    assert_int_equal(open_files(), files);
+    no_poll = false;
     symptoms_look(&symptoms); /* none runs: one is started */
     assert_non_null(symptoms.watcher);
     symptoms_look(&symptoms); /* one runs */
