@@ -24,6 +24,7 @@
 #include "kept.h"
 #include "leaks.h"
 #include "myriad/io.h"
+#include "tls_context.h"
 
 /* OpenSSL keeps its tables for the whole process. */
 long myr_leaks_allowed = 10000;
@@ -300,6 +301,44 @@ static void a_request_call_by_call(void **state)
     }
 }
 
+/* An address of any length is refused or told as it is: what is cut would be another. */
+static void addresses_have_an_end(void **state)
+{
+    static const struct {
+        char letter;        /* of which the first part is */
+        const char *behind; /* it */
+        uint32_t fits;      /* letters at most */
+    } all[] = {
+        {'h', ":4680/v1", 255},
+        {'h', "/v1", 255},
+        {'0', "1/v1", 272}, /* "head:" and all digits are 278 bytes */
+    };
+    (void)state;
+    size_t len = story.len;
+    addresses = NULL;
+    for (size_t i = 0; i < 2 * MYR_ARRAY_COUNT(all); i++) {
+        uint32_t letters = all[i / 2].fits + i % 2;
+        char url[400], base[400];
+        struct myr_http_answer answer = {};
+        struct myr_err err = {};
+        int front =
+            snprintf(url, sizeof(url), "http://%s", all[i / 2].letter == '0' ? "head:" : "");
+        memset(url + front, all[i / 2].letter, letters);
+        snprintf(url + front + letters, sizeof(url) - (size_t)front - letters, "%s",
+                 all[i / 2].behind);
+        snprintf(base, sizeof(base), "%.*s: no such host: ", (int)(strlen(url) - 3), url);
+        struct myr_http_request request = {.method = "GET", .url = url};
+        on = true;
+        int rc = myr_http_ask(&request, NULL, NULL, &answer, &err);
+        on = false;
+        assert_int_equal(rc, i % 2 ? MYR_EINVAL : MYR_EAWAY);
+        if (i % 2 == 0) {
+            assert_memory_equal(err.message, base, strlen(base));
+        }
+    }
+    story.len = len;
+}
+
 /* --- contexts */
 
 static const char *refused; /* the call of OpenSSL that is not granted */
@@ -364,21 +403,31 @@ CALL int SSL_CTX_set_default_verify_paths(SSL_CTX *context)
     OWN(SSL_CTX_set_default_verify_paths, context);
 }
 
+/* Twice: what is done again takes no more memory than before. */
 static void one_context(const char *what, const struct myr_io_tls_names *names)
 {
-    struct myr_io_tls *tls = NULL;
-    struct myr_err err = {};
-    myr_buf_printf(&story, "%s%s%s\n", what, refused ? " without " : "", refused ? refused : "");
-    on = true;
-    int rc = myr_io_tls_create(names, &tls, &err);
-    on = false;
-    myr_buf_printf(&story, "  %s%s\n", rc < 0 ? myr_err_name(rc) : "done", rc < 0 ? ": " : "");
-    if (rc < 0) {
-        assert_null(tls);
-        story.len--;
-        myr_buf_printf(&story, "%s\n", err.message);
+    for (uint32_t round = 0; round < 2; round++) {
+        struct myr_io_tls *tls = NULL;
+        struct myr_err err = {};
+        size_t len = story.len;
+        long before = myr_leaks_now();
+        myr_buf_printf(&story, "%s%s%s\n", what, refused ? " without " : "",
+                       refused ? refused : "");
+        on = true;
+        int rc = myr_io_tls_create(names, &tls, &err);
+        on = false;
+        myr_buf_printf(&story, "  %s%s\n", rc < 0 ? myr_err_name(rc) : "done", rc < 0 ? ": " : "");
+        if (rc < 0) {
+            assert_null(tls);
+            story.len--;
+            myr_buf_printf(&story, "%s\n", err.message);
+        }
+        myr_io_tls_free(tls);
+        if (round == 1) {
+            assert_int_equal(myr_leaks_now(), before);
+            story.len = len;
+        }
     }
-    myr_io_tls_free(tls);
 }
 
 static void contexts_of_every_kind(void **state)
@@ -416,11 +465,45 @@ static void contexts_of_every_kind(void **state)
     myr_buf_done(&story);
 }
 
+/* A name is asked for and looked for; an address is looked for alone. */
+static void a_client_says_whom_it_means(void **state)
+{
+    static const struct {
+        const char *host, *asks, *name, *address;
+    } all[] = {
+        {"head", "head", "head", NULL},
+        {"10.0.0.1", NULL, NULL, "10.0.0.1"},
+        {"::1", NULL, NULL, "0:0:0:0:0:0:0:1"},
+        {NULL, NULL, NULL, NULL},
+    };
+    static const char digits[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
+        struct myr_io_tls *tls = NULL;
+        struct myr_err err = {};
+        const struct myr_io_tls_names names = {.host = all[i].host, .fingerprint = digits};
+        assert_int_equal(myr_io_tls_create(&names, &tls, &err), MYR_OK);
+        SSL *ssl = tls_new(tls);
+        const char *asks = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+        const char *name = X509_VERIFY_PARAM_get0_host(SSL_get0_param(ssl), 0);
+        char *address = X509_VERIFY_PARAM_get1_ip_asc(SSL_get0_param(ssl));
+        assert_string_equal(asks ? asks : "", all[i].asks ? all[i].asks : "");
+        assert_string_equal(name ? name : "", all[i].name ? all[i].name : "");
+        assert_string_equal(address ? address : "", all[i].address ? all[i].address : "");
+        OPENSSL_free(address);
+        SSL_free(ssl);
+        myr_io_tls_free(tls);
+    }
+    myr_buf_done(&story);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_request_call_by_call),
+        cmocka_unit_test(addresses_have_an_end),
         cmocka_unit_test(contexts_of_every_kind),
+        cmocka_unit_test(a_client_says_whom_it_means),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

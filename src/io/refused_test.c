@@ -83,6 +83,29 @@ REFUSABLE(uv_write,
           (uv_write_t * request, uv_stream_t *stream, const uv_buf_t bufs[], unsigned count,
            uv_write_cb then),
           request, stream, bufs, count, then)
+/* Addresses that were found are given back, whatever became of who looked for them. */
+static uint32_t found_count, freed_count;
+static uv_getaddrinfo_cb looked_up;
+static struct myr_io_stream *given_up; /* at the moment when its name is found; or NULL */
+
+FOR_ALL void uv_freeaddrinfo(struct addrinfo *found)
+{
+    void (*call)(struct addrinfo *);
+    *(void **)&call = behind("uv_freeaddrinfo");
+    freed_count += found != NULL;
+    call(found);
+}
+
+static void on_looked_up(uv_getaddrinfo_t *request, int status, struct addrinfo *found)
+{
+    found_count += found != NULL;
+    if (given_up) {
+        assert_non_null(found);
+        myr_io_abort(given_up);
+    }
+    looked_up(request, status, found);
+}
+
 /* Refused with 1: it begins, and finds nothing. */
 FOR_ALL int uv_getaddrinfo(uv_loop_t *at, uv_getaddrinfo_t *request, uv_getaddrinfo_cb then,
                            const char *node, const char *service, const struct addrinfo *hints)
@@ -92,7 +115,8 @@ FOR_ALL int uv_getaddrinfo(uv_loop_t *at, uv_getaddrinfo_t *request, uv_getaddri
     const struct addrinfo numbers = {.ai_flags = AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
     *(void **)&call = behind("uv_getaddrinfo");
     if (!is_refused("uv_getaddrinfo")) {
-        return call(at, request, then, node, service, hints);
+        looked_up = then;
+        return call(at, request, on_looked_up, node, service, hints);
     }
     return refused.with < 0 ? refused.with : call(at, request, then, NULL, "no number", &numbers);
 }
@@ -425,6 +449,15 @@ static void who_is_cut_off(void)
     myr_io_close(client.stream);
     until(&client.closed, 1);
     ends();
+    what("one that is given up when its name is found", 0);
+    listens(4);
+    connects("localhost", &client);
+    given_up = client.stream;
+    until(&client.closed, 1);
+    given_up = NULL;
+    ends();
+    assert_true(found_count > 0);
+    assert_int_equal(freed_count, found_count);
 }
 
 static void limits_and_late_ones(void)
