@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -266,6 +267,19 @@ static int collector(void)
 
 /* --- lives */
 
+/* What would have ended it, and who would not have come to it. */
+static void put_signals(int status)
+{
+    int reaper = 0;
+    if (status == 0 &&
+        (signal(SIGPIPE, SIG_IGN) != SIG_IGN || signal(SIGHUP, SIG_IGN) != SIG_IGN)) {
+        trace("it could die with a peer or a terminal");
+    }
+    if (status == 0 && (prctl(PR_GET_CHILD_SUBREAPER, &reaper) < 0 || !reaper)) {
+        trace("orphans would not come to it");
+    }
+}
+
 static void run(const char *what, const struct action *actions, bool held)
 {
     char path[128];
@@ -287,9 +301,12 @@ static void run(const char *what, const struct action *actions, bool held)
         next_action = actions;
         desk_open();
         began_ns = clock_ns;
+        (void)signal(SIGPIPE, SIG_DFL);
+        (void)signal(SIGHUP, SIG_DFL);
         in_agent = true;
         int status = agent_run(&settings);
         trace("ends with %d", status);
+        put_signals(status);
         _exit(0);
     }
     int status;
@@ -315,6 +332,17 @@ static void run(const char *what, const struct action *actions, bool held)
         }
     }
     close(trace_fd);
+}
+
+/* Something else lies where its file should be. */
+static void cannot_open(const char *name, const struct action *actions)
+{
+    char path[256], what[80];
+    snprintf(path, sizeof(path), "%s/state/%s", root, name);
+    snprintf(what, sizeof(what), "where '%s' is a folder", name);
+    assert_int_equal(unlink(path) | mkdir(path, 0700), 0);
+    run(what, actions, false);
+    assert_int_equal(rmdir(path), 0);
 }
 
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *at)
@@ -375,6 +403,8 @@ static void an_agent(void **state)
     put_in("inventory", HOST(GPU "," GPU));
     run("without pretending", real, false);
     run("where another agent is", short_one, true);
+    cannot_open("heard", short_one);
+    cannot_open("lock", short_one);
     settings.plain = false;
     run("without a certificate", short_one, false);
     assert_kept("agent-life.txt", &story);

@@ -346,7 +346,9 @@ static int run_agent(void)
 
 static void on_ready(void *context, uint16_t port)
 {
-    trace("is ready%s", port >= 1024 && context == &desk ? "" : ", at no free port");
+    bool dies = signal(SIGPIPE, SIG_IGN) != SIG_IGN;
+    trace("is ready%s%s", port >= 1024 && context == &desk ? "" : ", at no free port",
+          dies ? ", and would die with a peer" : "");
 }
 
 static int run_relay(void)
@@ -451,7 +453,7 @@ static void play(const struct scene *which)
     pid_t pid = fork();
     if (pid == 0) {
         assert_true(dup2(trace_fd, STDERR_FILENO) >= 0);
-        in_agent = true;
+        in_agent = signal(SIGPIPE, SIG_DFL) != SIG_ERR;
         trace("ends with %d", scene->listen ? run_relay() : run_agent());
         _exit(0);
     }

@@ -5,7 +5,10 @@
 
 #include <cmocka.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <uv.h>
 
 #include "leaks.h"
@@ -68,11 +71,39 @@ static void hosts_have_an_end(void **state)
     }
 }
 
+/* Two with one folder would take each other's place: without a lock nothing is begun. */
+static void what_lies_in_the_way_is_told(void **state)
+{
+    char folder[] = "/tmp/myr-listen-XXXXXX", lock[40], says[120];
+    struct myr_relay relay = {
+        .folder = folder, .name = "r", .server = "h:1", .listen = "127.0.0.1:0"};
+    struct myr_err err = {};
+    struct stat status;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(chmod(folder, 0755), 0);
+    snprintf(lock, sizeof(lock), "%s/lock", folder);
+    assert_int_equal(mkdir(lock, 0700), 0);
+    assert_int_equal(myr_relay_run(&relay, &err), MYR_ENOENT);
+    snprintf(says, sizeof(says), "%s: cannot open: Is a directory", lock);
+    assert_string_equal(err.message, says);
+    assert_int_equal(stat(folder, &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0700);
+    assert_int_equal(rmdir(lock), 0);
+    assert_int_equal(symlink("other", lock), 0); /* nor is one followed */
+    assert_int_equal(myr_relay_run(&relay, &err), MYR_EIO);
+    assert_int_equal(unlink(lock), 0);
+    assert_int_equal(rmdir(folder), 0);
+    relay.folder = "/dev/null/folder";
+    assert_int_equal(myr_relay_run(&relay, &err), MYR_ENOENT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_address_has_a_host_and_a_port),
         cmocka_unit_test(hosts_have_an_end),
+        cmocka_unit_test(what_lies_in_the_way_is_told),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     uv_library_shutdown();

@@ -469,6 +469,13 @@ static void the_controller_goes(void)
     settle();
     look("a moment more");
     pass_retry();
+    seconds(15);
+    look("connected, and fifteen without a welcome");
+    clock_ns += 1000000;
+    above_second(relay);
+    settle();
+    look("and no more");
+    pass_retry();
     struct myr_wire_refused refused = {.code = 2, .text = MYR_STR("not of this cluster")};
     say_as(&controller, MYR_WIRE_REFUSED, MYR_WIRE_NO_NODE, &refused);
     myr_io_write(controller.stream, MYR_STR("MY")); /* a frame begins, and never ends */
