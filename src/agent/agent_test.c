@@ -405,6 +405,10 @@ static void an_agent(void **state)
     run("where another agent is", short_one, true);
     cannot_open("heard", short_one);
     cannot_open("lock", short_one);
+    cannot_open("stops", short_one);
+    settings.pretend = "/no/such/file";
+    run("where what is pretended cannot be read", short_one, false);
+    settings.pretend = NULL;
     settings.plain = false;
     run("without a certificate", short_one, false);
     assert_kept("agent-life.txt", &story);

@@ -226,6 +226,7 @@ int enrol_run(const char *host, uint16_t port, const char *state, const char *na
     int rc = enrol_ask(state, name, &asking.csr, err);
     if (rc < 0) {
         myr_io_tls_free(tls);
+        myr_buf_done(&asking.csr);
         return rc;
     }
     myr_wire_sender_init(&asking.sender);

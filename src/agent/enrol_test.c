@@ -131,11 +131,40 @@ static void one_rename_makes_the_pair_count(void **state)
     folder_remove(folder);
 }
 
+/* Another server may answer where nobody does; what this machine cannot do, none can. */
+static void what_keeps_it_from_asking_is_told(void **state)
+{
+    (void)state;
+    struct enrol_token token = {.secret = "s", .fingerprint = HEX64};
+    char folder[] = "/tmp/myr-enrol-XXXXXX";
+    long before = 0;
+    assert_non_null(mkdtemp(folder));
+    for (uint32_t i = 0; i < 3; i++) { /* what is done again takes no more memory */
+        struct myr_err err = {};
+        before = i == 2 ? myr_leaks_now() : 0;
+        assert_int_equal(enrol_run("127.0.0.1", 1, "/no/such", "n1", &token, &err), MYR_ENOENT);
+        assert_string_equal(err.message,
+                            "/no/such/key.new.tmp: cannot write: No such file or directory");
+        assert_int_equal(enrol_run("127.0.0.1", 1, folder, "n1", &token, &err), MYR_EIO);
+        assert_string_equal(err.message, "127.0.0.1:1: connection refused");
+    }
+    assert_int_equal(myr_leaks_now(), before);
+    token.fingerprint[63] = '\0';
+    struct myr_err err = {};
+    assert_int_equal(enrol_run("127.0.0.1", 1, folder, "n1", &token, &err), MYR_EINVAL);
+    assert_string_equal(err.message, "a fingerprint has 64 hex digits, not 63");
+    folder_remove(folder);
+    assert_true(folder_is_gone(folder));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tokens),
         cmocka_unit_test(one_rename_makes_the_pair_count),
+        cmocka_unit_test(what_keeps_it_from_asking_is_told),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    uv_library_shutdown();
+    return failed;
 }

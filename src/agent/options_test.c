@@ -248,6 +248,37 @@ static void folders_are_made_and_are_the_nodes_own(void **state)
     set_variable("");
 }
 
+/* A name that is cut would be another folder's. */
+static void folders_have_names_that_fit(void **state)
+{
+    (void)state;
+    char deep[151] = "", at[1000];
+    memset(deep, 'd', sizeof(deep) - 1);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(mkdir(deep, 0700) | chdir(deep), 0);
+    }
+    assert_non_null(getcwd(at, sizeof(at)));
+    for (uint32_t more = 0; more < 2; more++) {
+        struct settings settings = {};
+        struct myr_err err = {};
+        char shown[ARGS_MAX][200] = {}, name[100] = "", says[200];
+        const char *const words[] = {"--server", "h:1", "--state", name, "--sockets", "own", NULL};
+        size_t len = sizeof(settings.state) - 2 - strlen(at) + more;
+        assert_in_range(len, 1, sizeof(name) - 1);
+        memset(name, 's', len);
+        int rc = read_words(words, &settings, shown, &err);
+        assert_int_equal(rc, more ? MYR_EINVAL : MYR_OK);
+        snprintf(says, sizeof(says), "--state '%s': the name is too long", name);
+        assert_string_equal(err.message, more ? says : "");
+        assert_int_equal(strlen(settings.state), more ? 0 : sizeof(settings.state) - 1);
+        assert_int_equal(rmdir(name), 0);
+    }
+    assert_int_equal(rmdir("own"), 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(chdir("..") | rmdir(deep), 0);
+    }
+}
+
 static void help_and_what_is_missing_are_told(void **state)
 {
     (void)state;
@@ -271,6 +302,7 @@ int main(void)
         cmocka_unit_test(token_files_are_for_one_person),
         cmocka_unit_test(what_is_no_token_is_refused),
         cmocka_unit_test(folders_are_made_and_are_the_nodes_own),
+        cmocka_unit_test(folders_have_names_that_fit),
         cmocka_unit_test(help_and_what_is_missing_are_told),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -438,6 +439,25 @@ static void a_full_disk(void)
     stop(13, 2, 1);
 }
 
+/* Orders whose folders cannot be made are answered so; a stop is said where it cannot be written.
+ */
+static void no_room(void)
+{
+    char path[200];
+    runs.sockets = "/dev/null/sockets";
+    start(15, 1, 1, 0);
+    runs.sockets = sockets;
+    runs.state = "/dev/null";
+    start(15, 2, 1, 0);
+    runs.state = folder;
+    start(16, 1, 1, 0);
+    snprintf(path, sizeof(path), "%s/run/16.1/stop", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    stop(16, 1, 1);
+    assert_int_equal(rmdir(path), 0);
+    ends(16, 1, &(struct ending){.kind = ENDING_STOPPED, .line = MYR_STR("x")});
+}
+
 static void acknowledged(void)
 {
     static const struct report all[] = {
@@ -550,6 +570,7 @@ static void lives(void **state)
     steps_that_are_told();
     some_wait_for_others();
     a_full_disk();
+    no_room();
     acknowledged();
     found_again();
     on = false;

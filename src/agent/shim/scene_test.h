@@ -244,6 +244,10 @@ static void act(const struct action *action)
         close(pipes[0]);
     } else if (strcmp(action->name, "mortal") == 0) {
         immortal = false;
+    } else if (strcmp(action->name, "blocks") == 0 || strcmp(action->name, "frees") == 0) {
+        char path[AGENT_PATH_MAX]; /* a folder in the place of that file */
+        path_join(path, folder, action->text);
+        assert_int_equal(action->name[0] == 'b' ? mkdir(path, 0700) : rmdir(path), 0);
     } else if (strcmp(action->name, "peer") == 0) {
         answer_peer(action->text);
     } else if (strcmp(action->name, "gpus") == 0) {
