@@ -30,6 +30,9 @@ static void is_taken(const char *listen, bool wanted)
     }
     assert_int_equal(myr_relay_run(&relay, &err), MYR_EINVAL);
     assert_string_equal(err.message, says);
+    long before = myr_leaks_now(); /* what is done again takes no more memory */
+    assert_int_equal(myr_relay_run(&relay, &err), MYR_EINVAL);
+    assert_int_equal(myr_leaks_now(), before);
 }
 
 static void an_address_has_a_host_and_a_port(void **state)
