@@ -230,22 +230,29 @@ static void say_as(struct end *end, enum myr_wire_type type, uint32_t node, cons
     myr_io_write(end->stream, (struct myr_str){bytes.data, bytes.len});
 }
 
+static uint64_t happened(void)
+{
+    uint64_t count = controller.frames + controller.closed + accepted;
+    for (uint32_t i = 0; i < AGENTS; i++) {
+        count += agents[i].frames + agents[i].closed;
+    }
+    return count;
+}
+
+static void turn(void)
+{
+    for (uint32_t i = 0; i < 10; i++) {
+        (void)uv_run(&relay->loop, UV_RUN_NOWAIT);
+    }
+}
+
 /* Turns until nothing comes for a while. */
 static void settle(void)
 {
     for (uint32_t quiet = 0, turns = 0; quiet < QUIET && turns < PATIENCE; turns++) {
-        uint64_t before = controller.frames + controller.closed + accepted;
-        for (uint32_t i = 0; i < AGENTS; i++) {
-            before += agents[i].frames + agents[i].closed;
-        }
-        for (uint32_t i = 0; i < 10; i++) {
-            (void)uv_run(&relay->loop, UV_RUN_NOWAIT);
-        }
-        uint64_t after = controller.frames + controller.closed + accepted;
-        for (uint32_t i = 0; i < AGENTS; i++) {
-            after += agents[i].frames + agents[i].closed;
-        }
-        quiet = before == after ? quiet + 1 : 0;
+        uint64_t before = happened();
+        turn();
+        quiet = before == happened() ? quiet + 1 : 0;
         usleep(200);
     }
 }
@@ -503,9 +510,7 @@ static void one_that_does_not_read(void)
     for (uint32_t i = 0; i < 400 && !relay->paused; i++) {
         say_as(&agents[0], MYR_WIRE_OUTPUT, 41, &output);
         clock_ns += 20000000;
-        for (uint32_t k = 0; k < 10; k++) {
-            (void)uv_run(&relay->loop, UV_RUN_NOWAIT);
-        }
+        turn();
     }
     assert_true(relay->paused);
     assert_in_range(myr_io_pending(relay->up), (8 << 20) + 1, 9 << 20);
@@ -520,6 +525,28 @@ static void one_that_does_not_read(void)
     }
     assert_false(relay->paused);
     assert_true(myr_io_pending(relay->up) < 1 << 20);
+}
+
+/* An agent that reads nothing is dropped, and not a byte before its limit. */
+static void an_agent_that_does_not_read(void)
+{
+    static char bulk[60000], said[4096];
+    struct myr_wire_output output = {.job = 1, .data = {bulk, sizeof(bulk)}};
+    struct line *line = relay->lines;
+    uint32_t channel = line->channel;
+    assert_int_equal(relay->line_count, 1);
+    myr_io_pause(agents[0].stream, true);
+    for (uint32_t i = 0; i < 1000 && (line = below_find(relay, channel)) && !line->over; i++) {
+        assert_true(myr_io_pending(line->stream) <= 8 << 20);
+        say_as(&controller, MYR_WIRE_OUTPUT, channel, &output);
+        turn();
+    }
+    assert_true(!line || line->over);
+    myr_io_abort(agents[0].stream); /* it would never see the end */
+    settle();
+    assert_int_equal(relay->line_count, 0);
+    assert_true(pread(said_fd, said, sizeof(said) - 1, said_at) > 0);
+    assert_non_null(strstr(said, " takes nothing any more\n"));
 }
 
 static void a_relay(void **state)
@@ -539,6 +566,7 @@ static void a_relay(void **state)
     too_many();
     the_controller_goes();
     one_that_does_not_read();
+    an_agent_that_does_not_read();
     relay->ending = true;
     myr_io_listener_close(relay->listener);
     myr_io_listener_close(listener);
