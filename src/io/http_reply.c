@@ -50,23 +50,16 @@ static struct myr_str trimmed(struct myr_str text)
     return text;
 }
 
-/* The next line of 'rest', without its end; false: there is none. */
-static bool next_line(struct myr_str *rest, struct myr_str *ret)
+/* The next line of a whole head, without its end; the last one is blank. */
+static struct myr_str next_line(struct myr_str *rest)
 {
-    const char *end = rest->len ? memchr(rest->data, '\n', rest->len) : NULL;
-    if (!end) {
-        return false;
-    }
-    size_t length = (size_t)(end - rest->data);
+    const char *end = memchr(rest->data, '\n', rest->len);
     const char *stop = rest->data + rest->len;
-    *ret = (struct myr_str){rest->data, length};
-    if (length > 0 && rest->data[length - 1] == '\r') {
-        ret->len--;
-    }
-    rest->data += length + 1;
-    rest->len -= length + 1;
-    MYR_ASSERT(rest->data + rest->len == stop);
-    return true;
+    MYR_ASSERT(end); /* it is called until the blank one, and no more */
+    struct myr_str line = {rest->data, (size_t)(end - rest->data)};
+    *rest = (struct myr_str){end + 1, (size_t)(stop - end) - 1};
+    line.len -= line.len > 0 && line.data[line.len - 1] == '\r';
+    return line;
 }
 
 /* "HTTP/1.1 200 OK" */
@@ -132,11 +125,8 @@ static int end_head(struct myr_http_reply *reply, struct myr_err *err)
 {
     struct myr_str rest = {reply->line.data, reply->line.len}, line;
     struct framing framing = {};
-    if (!next_line(&rest, &line)) {
-        return malformed(err, "its head is empty");
-    }
-    MYR_TRY(read_status(reply, line, err));
-    while (next_line(&rest, &line) && line.len > 0) {
+    MYR_TRY(read_status(reply, next_line(&rest), err));
+    while ((line = next_line(&rest)).len > 0) {
         MYR_TRY(read_field(line, &framing, err));
     }
     if (framing.chunked && framing.has_length) {
