@@ -43,11 +43,10 @@ struct end {
     struct myr_io_stream *stream;
     struct myr_wire_sender sender;
     struct myr_wire_receiver reader; /* of what the relay says itself */
-    bool reading;
     struct myr_buf bytes, told;
     uint64_t sequence;
     uint32_t closed, frames;
-    bool quiet; /* frames are counted only */
+    bool quiet, reading; /* frames are counted only; 'reader' is there */
 };
 
 static struct relay *relay;
@@ -93,7 +92,6 @@ static void put_fields(struct end *end, const struct myr_wire_head *head, struct
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
     struct myr_wire_message message;
-    struct myr_err err = {};
     bool lease = head->type == MYR_WIRE_LEASE || (head->type == MYR_WIRE_SCHEMA && payload.len &&
                                                   payload.data[0] == MYR_WIRE_LEASE);
     if (end == &controller ? head->node != MYR_WIRE_NO_NODE : !lease) {
@@ -101,7 +99,7 @@ static void put_fields(struct end *end, const struct myr_wire_head *head, struct
     }
     myr_wire_frame_put(&bytes, head, payload);
     myr_wire_feed(&end->reader, (struct myr_str){bytes.data, bytes.len});
-    if (myr_wire_next(&end->reader, &message, &err) <= 0) {
+    if (myr_wire_next(&end->reader, &message, NULL) <= 0) {
         return;
     }
     const struct myr_wire_table *table = myr_wire_table_of(head->type);
@@ -113,9 +111,9 @@ static void put_fields(struct end *end, const struct myr_wire_head *head, struct
         if (field->kind == MYR_WIRE_TEXT) {
             myr_buf_printf(&end->told, "'%.*s'", (int)text->len, text->len ? text->data : "");
         } else {
-            int64_t number =
-                field->kind == MYR_WIRE_U32 ? *(const uint32_t *)at : *(const int64_t *)at;
-            myr_buf_printf(&end->told, "%lld", (long long)number);
+            bool narrow = field->kind == MYR_WIRE_U32;
+            long long number = narrow ? *(const uint32_t *)at : *(const int64_t *)at;
+            myr_buf_printf(&end->told, "%lld", number);
         }
     }
 }
@@ -173,8 +171,7 @@ static void look(const char *what)
 
 static void on_open(void *context, struct myr_io_stream *stream)
 {
-    (void)context;
-    (void)stream;
+    assert_true(context && stream);
 }
 
 static void on_data(void *context, struct myr_io_stream *stream, struct myr_str bytes)
@@ -202,7 +199,6 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
         end->closed++;
         read_anew(end, false);
         myr_buf_done(&end->bytes);
-        end->bytes = (struct myr_buf){};
         myr_buf_printf(&end->told, "  %s: closed\n", end->name);
     }
 }
@@ -255,6 +251,13 @@ static void settle(void)
         quiet = before == happened() ? quiet + 1 : 0;
         usleep(200);
     }
+}
+
+static void later(int64_t ms, void (*look_at)(struct relay *relay))
+{
+    clock_ns += ms * 1000000;
+    look_at(relay);
+    settle();
 }
 
 static void seconds(uint32_t count)
@@ -387,13 +390,9 @@ static void silence(void)
     struct myr_wire_beat beat = {.time_ns = 5};
     seconds(3);
     look("three seconds");
-    clock_ns += 250000000;
-    below_second(relay);
-    settle();
+    later(250, below_second);
     look("and a quarter");
-    clock_ns += 1000000;
-    below_second(relay);
-    settle();
+    later(1, below_second);
     look("a moment more: both are silent");
     seconds(1);
     look("which is said once");
@@ -471,16 +470,12 @@ static void the_controller_goes(void)
     look("thirteen seconds without a word from above");
     seconds(2);
     look("fifteen");
-    clock_ns += 1000000;
-    above_second(relay);
-    settle();
+    later(1, above_second);
     look("a moment more");
     pass_retry();
     seconds(15);
     look("connected, and fifteen without a welcome");
-    clock_ns += 1000000;
-    above_second(relay);
-    settle();
+    later(1, above_second);
     look("and no more");
     pass_retry();
     struct myr_wire_refused refused = {.code = 2, .text = MYR_STR("not of this cluster")};
@@ -519,9 +514,6 @@ static void one_that_does_not_read(void)
     for (uint32_t i = 0; i < PATIENCE && relay->paused; i++) {
         clock_ns += 20000000;
         (void)uv_run(&relay->loop, UV_RUN_NOWAIT);
-        if (relay->paused) {
-            assert_true(!relay->up || i < PATIENCE - 1);
-        }
     }
     assert_false(relay->paused);
     assert_true(myr_io_pending(relay->up) < 1 << 20);
@@ -534,7 +526,6 @@ static void an_agent_that_does_not_read(void)
     struct myr_wire_output output = {.job = 1, .data = {bulk, sizeof(bulk)}};
     struct line *line = relay->lines;
     uint32_t channel = line->channel;
-    assert_int_equal(relay->line_count, 1);
     myr_io_pause(agents[0].stream, true);
     for (uint32_t i = 0; i < 1000 && (line = below_find(relay, channel)) && !line->over; i++) {
         assert_true(myr_io_pending(line->stream) <= 8 << 20);
