@@ -3,12 +3,46 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "folder_test.h"
 #include "stops.h"
+
+/* An agent that is killed at each point in turn: five of a new file, three of a line in it. */
+static void a_line_is_on_the_disk_in_two_halves(void **state)
+{
+    static const char *const left[] = {NULL, NULL, NULL, "", "", "", "5 3", "5 3 .\n", "5 3 .\n"};
+    (void)state;
+    for (uint32_t point = 1; point <= MYR_ARRAY_COUNT(left); point++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+        struct myr_err err = {};
+        char path[AGENT_PATH_MAX];
+        int status;
+        pid_t pid = fork();
+        if (pid == 0) {
+            struct stops stops;
+            char wish[16];
+            snprintf(wish, sizeof(wish), "role:%u", point);
+            setenv("MYRIAD_AGENT_DIE", wish, 1);
+            deadly_role("role");
+            _exit(stops_open(&stops, folder, &err) < 0 || stops_add(&stops, 5, 3, &err) < 0);
+        }
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        bool last = point == MYR_ARRAY_COUNT(left);
+        assert_int_equal(status, last ? 0 : SIGKILL);
+        assert_int_equal(file_is_there(folder, "stops"), left[point - 1] != NULL);
+        if (left[point - 1]) {
+            assert_int_equal(file_get(folder, "stops", &text, &err), MYR_OK);
+            assert_string_equal(text.data, left[point - 1]);
+        }
+        path_join(path, folder, "stops");
+        (void)unlink(path);
+    }
+}
 
 static void a_stop_counts_for_its_epoch_and_all_before(void **state)
 {
@@ -183,6 +217,8 @@ static void the_file_is_written_anew_in_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        /* First: points count from the program's start. */
+        cmocka_unit_test(a_line_is_on_the_disk_in_two_halves),
         cmocka_unit_test(a_stop_counts_for_its_epoch_and_all_before),
         cmocka_unit_test(a_line_without_its_end_was_never_answered),
         cmocka_unit_test(what_was_not_needed_for_longest_is_forgotten),
