@@ -377,6 +377,12 @@ static void who_does_not_read(void)
     pass(500);
     myr_io_close(client.stream); /* no second more */
     myr_io_pause(client.stream, true);
+    refused.name = "uv_read_start"; /* which is not even asked for: it reads no more */
+    refused.number = 1;
+    refused.calls = 0;
+    refused.with = UV_ENOMEM;
+    myr_io_pause(client.stream, false);
+    refused.name = NULL;
     pass(499);
     assert_int_equal(client.closed, 0);
     pass(1);
