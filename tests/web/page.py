@@ -374,6 +374,12 @@ class Test:
         self.expect([one for one in seen if one in views] == views, f"and every view: {seen}")
         names = [one["name"] for one in
                  sorted(self.api.get("/v1/nodes")["nodes"], key=lambda one: one["id"])]
+        # The map is there before the names are: until then it says "node 0".
+        end = time.monotonic() + 240
+        said = ""
+        while names[0] not in said and time.monotonic() < end:
+            page.key("Home")
+            said = page.run("document.getElementById('readout').textContent")
         for key, words in (("Home", (names[0], "GPU 0")), ("ArrowRight", (names[0], "GPU 1")),
                            ("ArrowDown", (names[1], "GPU 1")), ("ArrowLeft", (names[1], "GPU 0")),
                            ("ArrowUp", (names[0], "GPU 0")), ("ArrowUp", (names[0], "GPU 0")),
