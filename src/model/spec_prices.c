@@ -9,7 +9,7 @@ enum { ROWS_MAX = 100000 }; /* far more than a catalogue has parts */
 /* In the order of enum column. */
 static const char *const column_names[COLUMN_COUNT] = {"part", "price", "currency", "date"};
 
-/* A list while it is read. It lies in the arena; the vector is freed by hand. */
+/* A list while it is read. It lies in the arena; the vector does not: free_prices(). */
 struct list {
     struct myr_arena *arena;
     const struct myr_catalog *catalog;
@@ -54,7 +54,7 @@ static int complain(struct list *list, enum column column, struct myr_err *err, 
 static int read_header(struct list *list, struct myr_err *err)
 {
     int rc = myr_csv_next(&list->csv, err);
-    MYR_TRY(rc < 0 ? rc : MYR_OK);
+    MYR_TRY(rc);
     for (uint32_t i = 0; i < COLUMN_COUNT; i++) {
         list->columns[i] = -1;
     }
@@ -230,23 +230,24 @@ static int check_currency(const struct list *list, const struct myr_spec *spec, 
     return MYR_OK;
 }
 
+static void free_prices(struct list **list)
+{
+    myr_vec_done(&(*list)->prices);
+}
+
 /* Prices of a list come before the book's and behind the spec's own. */
 int myr_spec_add_prices(struct myr_arena *arena, const struct myr_catalog *catalog,
                         const char *file, struct myr_str text, struct myr_spec *spec,
                         struct myr_err *err)
 {
-    struct list *list = MYR_ARENA_ONE(arena, struct list);
+    MYR_CLEANUP(free_prices) struct list *list = MYR_ARENA_ONE(arena, struct list);
     list->arena = arena;
     list->catalog = catalog;
     list->line_of = MYR_ARENA_NEW(arena, uint32_t, catalog->parts.count + 1);
     myr_csv_init(&list->csv, arena, file, text);
     /* Nothing of the spec changes before the whole list is found right. */
-    int rc = read_rows(list, err);
-    rc = rc < 0 ? rc : check_currency(list, spec, err);
-    if (rc < 0) {
-        myr_vec_done(&list->prices);
-        return rc;
-    }
+    MYR_TRY(read_rows(list, err));
+    MYR_TRY(check_currency(list, spec, err));
     /* The last one given wins: what the spec itself says stays behind the list's. */
     for (size_t i = 0; i < spec->own_prices.count; i++) {
         myr_vec_push(&list->prices, spec->own_prices.items[i]);
@@ -255,7 +256,6 @@ int myr_spec_add_prices(struct myr_arena *arena, const struct myr_catalog *catal
     for (size_t i = 0; i < list->prices.count; i++) {
         myr_vec_push(&spec->own_prices, list->prices.items[i]);
     }
-    myr_vec_done(&list->prices);
     spec->currency = list->currency ? list->currency : spec->currency;
     return MYR_OK;
 }

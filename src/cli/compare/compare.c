@@ -106,6 +106,12 @@ static int write_files(struct cli *cli, const struct options *options,
     return MYR_OK;
 }
 
+/* It lies in the arena; what it has opened does not. */
+static void close_designs(struct myr_design_comparison **found)
+{
+    myr_design_comparison_done(*found);
+}
+
 static int run(struct cli *cli, struct myr_err *err)
 {
     MYR_CLEANUP(myr_progress_done) struct myr_progress progress;
@@ -124,18 +130,16 @@ static int run(struct cli *cli, struct myr_err *err)
         .progress = tell,
         .progress_context = &progress,
     };
+    /* Closed in any case: what was opened before an error is in it, too. */
+    MYR_CLEANUP(close_designs)
     struct myr_design_comparison *found = MYR_ARENA_ONE(&cli->arena, struct myr_design_comparison);
     cli_progress(&progress, "comparing", 0);
     MYR_TRY(read_share(options->in_use, &question.in_use, err));
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
-    /* Freed in any case: what was opened before an error is in it, too. */
-    int rc = myr_compare_designs(found, &cli->arena, &catalog, &question, err);
-    rc = rc < 0 ? rc : write_files(cli, options, found, err);
-    if (rc == MYR_OK) {
-        myr_design_comparison_answer(found, &cli->answer);
-    }
-    myr_design_comparison_done(found);
-    return rc;
+    MYR_TRY(myr_compare_designs(found, &cli->arena, &catalog, &question, err));
+    MYR_TRY(write_files(cli, options, found, err));
+    myr_design_comparison_answer(found, &cli->answer);
+    return MYR_OK;
 }
 
 const struct cli_verb cli_compare_verb = {&command, run, .group = CLI_PROVE_GROUP};

@@ -558,8 +558,8 @@ static int run(struct cli *cli, struct myr_err *err)
     question.top = (uint32_t)options->top;
     question.exhaustive = options->exhaustive;
     if (options->pools.count == 0) {
-        int rc = check_layout(options, err);
-        return rc < 0 ? rc : run_case(cli, &question, err);
+        MYR_TRY(check_layout(options, err));
+        return run_case(cli, &question, err);
     }
     MYR_TRY(check_pools(options, err));
     return cli_fit_pools(cli, &question, &options->pools, err);

@@ -517,7 +517,7 @@ int myr_trainlog_read(struct myr_trainlog *log, const char *path, struct myr_err
      * Checked as it comes: neither a device without an end nor a file without lines fills the
      * memory.
      */
-    struct myr_infile file;
+    MYR_CLEANUP(myr_infile_close) struct myr_infile file = {.fd = -1};
     MYR_CLEANUP(myr_buf_done) struct myr_buf piece = {};
     uint64_t total = 0, line = 0;
     MYR_TRY(myr_infile_open(&file, path, err));
@@ -525,14 +525,11 @@ int myr_trainlog_read(struct myr_trainlog *log, const char *path, struct myr_err
     while ((rc = myr_infile_read(&file, PIECE_BYTES, &piece, err)) > 0) {
         struct myr_str text = {piece.data, piece.len};
         myr_trainlog_feed(log, text);
-        rc = check_size(path, text, &total, &line, err);
-        if (rc < 0) {
-            break;
-        }
+        MYR_TRY(check_size(path, text, &total, &line, err));
         myr_buf_clear(&piece);
     }
-    myr_infile_close(&file);
-    return rc < 0 ? rc : myr_trainlog_finish(log, path, err);
+    MYR_TRY(rc);
+    return myr_trainlog_finish(log, path, err);
 }
 
 /* ---- what it says ---- */

@@ -67,7 +67,7 @@ static int find_header(struct reader *reader, struct myr_err *err)
 {
     for (uint32_t row = 0; row < HEADER_ROWS_MAX; row++) {
         int rc = myr_csv_next(&reader->csv, err);
-        MYR_TRY(rc < 0 ? rc : MYR_OK);
+        MYR_TRY(rc);
         if (rc == 0) {
             break;
         }
@@ -185,7 +185,7 @@ int audit_read_bom(struct audit *audit, const char *file, struct myr_str text, s
     MYR_TRY(find_header(&reader, err));
     for (;;) {
         int rc = myr_csv_next(&reader.csv, err);
-        MYR_TRY(rc < 0 ? rc : MYR_OK);
+        MYR_TRY(rc);
         if (rc == 0) {
             break;
         }

@@ -48,7 +48,7 @@ static int read_header(struct myr_csv *csv, struct columns *ret, struct myr_err 
 {
     int rc = myr_csv_next(csv, err);
     int *columns = ret->at;
-    MYR_TRY(rc < 0 ? rc : MYR_OK);
+    MYR_TRY(rc);
     if (rc > 0 && is_plans_own(csv, ret)) {
         return MYR_OK;
     }
@@ -222,7 +222,7 @@ int audit_read_layout(struct audit *audit, const char *file, struct myr_str text
     MYR_TRY(read_header(&csv, &columns, err));
     for (;;) {
         int rc = myr_csv_next(&csv, err);
-        MYR_TRY(rc < 0 ? rc : MYR_OK);
+        MYR_TRY(rc);
         if (rc == 0) {
             break;
         }

@@ -288,7 +288,8 @@ static int read_rank(struct chakra *it, const struct myr_trace_file *file, struc
     while ((rc = chakra_next(&reader, &node, err)) > 0) {
         MYR_TRY(add_node(it, &node, err));
     }
-    return rc < 0 ? rc : join_rank(it, err);
+    MYR_TRY(rc);
+    return join_rank(it, err);
 }
 
 /* By way and tag, sends before receives, each in the order of the files. */

@@ -37,9 +37,10 @@ static struct myr_str field(const struct rule_reader *r, enum column column)
 static int read_header(struct rule_reader *r, struct myr_err *err)
 {
     int rc = myr_csv_next(&r->csv, err);
-    if (rc <= 0) {
+    MYR_TRY(rc);
+    if (rc == 0) {
         struct myr_doc place = {.file = r->csv.file, .line = 1, .column = 1};
-        return rc < 0 ? rc : myr_doc_error(err, &place, MYR_EINVAL, "the file is empty");
+        return myr_doc_error(err, &place, MYR_EINVAL, "the file is empty");
     }
     for (uint32_t c = 0; c < COLUMN_COUNT; c++) {
         r->at[c] = MYR_NONE;
