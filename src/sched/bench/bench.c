@@ -364,11 +364,8 @@ static int measure(struct bench *b, struct myr_err *err)
     }
     add_gangs(b);
     step(b);
-    int rc = time_layouts(b, MYR_BENCH_LAYOUT, err);
-    rc = rc < 0 ? rc : time_scattered(b, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(time_layouts(b, MYR_BENCH_LAYOUT, err));
+    MYR_TRY(time_scattered(b, err));
     time_changes(b);
     time_large(b);
     return time_defrag(b, err);

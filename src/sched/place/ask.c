@@ -38,11 +38,8 @@ static int open_design(struct asking *q, struct myr_err *err)
         myr_err_hint(err, "myriad plan examples/h100-10k.yaml --out out writes out/design.myr");
         return rc;
     }
-    int rc = myr_design_open(&a->design, q->u->design, err);
-    rc = rc < 0 ? rc : myr_design_one_kind(&a->design, q->u->design, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_design_open(&a->design, q->u->design, err));
+    MYR_TRY(myr_design_one_kind(&a->design, q->u->design, err));
     a->shape = myr_place_shape_of(&a->design);
     if (a->shape.gpus_per_node > MYR_SCHED_GPUS_MAX) {
         return myr_err_set(err, MYR_ERANGE, "%s: nodes of %u GPUs, expected at most %d",
@@ -334,7 +331,6 @@ static int find_layout(struct asking *q, struct myr_err *err)
     struct myr_place_answer *a = q->a;
     struct myr_layout file = {};
     uint64_t ranks = 0;
-    int rc = MYR_OK;
     a->has_layout = u->layout || has_axes(u);
     MYR_TRY(check_used(u, err));
     if (u->layout && u->dp + u->tp + u->pp + u->cp + u->ep > 0 && !u->model) {
@@ -348,22 +344,21 @@ static int find_layout(struct asking *q, struct myr_err *err)
         /* What the file leaves open follows from the nodes that were given. */
         uint64_t per = u->gpus_per_node ? u->gpus_per_node : a->shape.gpus_per_node;
         struct myr_layout_rest rest = {u->nodes * per, u->batch, u->seq};
-        rc = myr_layout_file_read(q->arena, u->layout, &rest, &file, err);
-        ranks = rc < 0 ? 0 : myr_layout_gpus(&file);
+        MYR_TRY(myr_layout_file_read(q->arena, u->layout, &rest, &file, err));
+        ranks = myr_layout_gpus(&file);
     } else if (u->dp) {
         ranks = or_one(u->tp) * or_one(u->pp) * or_one(u->cp) * u->dp;
     }
-    rc = rc < 0 ? rc : size_gang(q, ranks, err);
-    if (rc < 0 || !a->has_layout) {
-        return rc;
+    MYR_TRY(size_gang(q, ranks, err));
+    if (!a->has_layout) {
+        return MYR_OK;
     }
     /* All zero where there is no file. */
     a->layout = file;
-    rc = u->layout ? MYR_OK : plain_layout(q, err);
-    if (rc < 0 || !u->model) {
-        return rc;
+    if (!u->layout) {
+        MYR_TRY(plain_layout(q, err));
     }
-    return ask_case(q, err);
+    return u->model ? ask_case(q, err) : MYR_OK;
 }
 
 /* Again whenever the layout has changed. */
@@ -465,9 +460,9 @@ static int price(struct asking *q, struct myr_err *err)
         nodes[i] = a->placement.gang.shares[i].node;
     }
     struct myr_fit_placement placement = {nodes, count, a->request.gpus_per_node};
-    int rc = myr_case_price(&a->it, &a->layout, &placement, q->arena, &a->price, err);
+    MYR_TRY(myr_case_price(&a->it, &a->layout, &placement, q->arena, &a->price, err));
     /* Without a placement: ranks along the fabric from its first node on. */
-    return rc < 0 ? rc : myr_case_price(&a->it, &a->layout, NULL, q->arena, &a->best_price, err);
+    return myr_case_price(&a->it, &a->layout, NULL, q->arena, &a->best_price, err);
 }
 
 /* The lines of a text as a list, without their ends. */
@@ -523,24 +518,18 @@ static void place(struct asking *q)
 /* Each step needs those before it; the state is read late because nodes have to be known. */
 static int ask(struct asking *q, struct myr_err *err)
 {
-    int rc = open_design(q, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(open_design(q, err));
     /* Before the state is read: what its table says of racks and rows replaces the design's. */
     bool has_room_plan = set_zones(q);
-    rc = find_layout(q, err);
-    rc = rc < 0 ? rc : constrain(q, err);
-    rc = rc < 0 ? rc : find_traffic(q, err);
-    if (rc == MYR_OK && q->u->state) {
-        rc = myr_sched_state_read(&q->a->state, q->a->placer, q->u->state, err);
+    MYR_TRY(find_layout(q, err));
+    MYR_TRY(constrain(q, err));
+    MYR_TRY(find_traffic(q, err));
+    if (q->u->state) {
+        MYR_TRY(myr_sched_state_read(&q->a->state, q->a->placer, q->u->state, err));
     }
-    rc = rc < 0 ? rc : spread(q, has_room_plan, err);
-    rc = rc < 0 ? rc : choose_kind(q, err);
-    rc = rc < 0 ? rc : shrink(q, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(spread(q, has_room_plan, err));
+    MYR_TRY(choose_kind(q, err));
+    MYR_TRY(shrink(q, err));
     place(q);
     return price(q, err);
 }

@@ -9,11 +9,8 @@
 static int of_design(const char *path, struct myr_cluster *ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_design_close) struct myr_design design = {};
-    int rc = myr_design_open(&design, path, err);
-    rc = rc < 0 ? rc : myr_design_one_kind(&design, path, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_design_open(&design, path, err));
+    MYR_TRY(myr_design_one_kind(&design, path, err));
     /* A design says everything: nothing is assumed. */
     *ret = (struct myr_cluster){.shape = myr_place_shape_of(&design), .from_design = true};
     if (ret->shape.gpus_per_node > MYR_SCHED_GPUS_MAX) {
@@ -40,24 +37,17 @@ static int of_numbers(const struct myr_cluster_question *question, struct myr_cl
                       struct myr_err *err)
 {
     struct myr_place_shape shape = {};
-    int rc = count_of("nodes", question->nodes, 0, MYR_CLUSTER_NODES_MAX, &shape.nodes, err);
-    rc = rc < 0 ? rc
-                : count_of("gpus-per-node", question->gpus_per_node, MYR_CLUSTER_GPUS_PER_NODE,
-                           MYR_SCHED_GPUS_MAX, &shape.gpus_per_node, err);
-    rc = rc < 0 ? rc
-                : count_of("leaf-nodes", question->leaf_nodes, MYR_CLUSTER_LEAF_NODES,
-                           MYR_CLUSTER_NODES_MAX, &shape.group_nodes, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(count_of("nodes", question->nodes, 0, MYR_CLUSTER_NODES_MAX, &shape.nodes, err));
+    MYR_TRY(count_of("gpus-per-node", question->gpus_per_node, MYR_CLUSTER_GPUS_PER_NODE,
+                     MYR_SCHED_GPUS_MAX, &shape.gpus_per_node, err));
+    MYR_TRY(count_of("leaf-nodes", question->leaf_nodes, MYR_CLUSTER_LEAF_NODES,
+                     MYR_CLUSTER_NODES_MAX, &shape.group_nodes, err));
+    MYR_ASSERT(shape.nodes > 0 && shape.gpus_per_node > 0 && shape.group_nodes > 0);
     /* Without pods there is one that holds all nodes, in whole groups. */
     uint32_t groups = (shape.nodes + shape.group_nodes - 1) / shape.group_nodes;
     /* A pod in whole groups may be a little larger than the most nodes there are. */
-    rc = count_of("pod-nodes", question->pod_nodes, groups * shape.group_nodes,
-                  2 * MYR_CLUSTER_NODES_MAX, &shape.pod_nodes, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(count_of("pod-nodes", question->pod_nodes, groups * shape.group_nodes,
+                     2 * MYR_CLUSTER_NODES_MAX, &shape.pod_nodes, err));
     if (shape.pod_nodes % shape.group_nodes != 0) {
         return myr_err_set(err, MYR_EINVAL, "--pod-nodes %u is not a multiple of --leaf-nodes %u",
                            shape.pod_nodes, shape.group_nodes);

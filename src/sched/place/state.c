@@ -185,14 +185,11 @@ static int set_state(const struct reader *r, uint32_t node, struct myr_err *err)
     /* No load, no flaps, all headroom: nothing to mind. */
     struct myr_condition condition = {0, 0, 1};
     double penalty = 0;
-    int rc = set_use(r, node, err);
-    rc = rc < 0 ? rc : read_part(r, PENALTY, 1000, &penalty, err);
-    rc = rc < 0 ? rc : read_part(r, LOAD, 1, &condition.link_load, err);
-    rc = rc < 0 ? rc : read_part(r, FLAPS, 1e6, &condition.flaps_per_day, err);
-    rc = rc < 0 ? rc : read_part(r, HEADROOM, 1, &condition.power_headroom, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(set_use(r, node, err));
+    MYR_TRY(read_part(r, PENALTY, 1000, &penalty, err));
+    MYR_TRY(read_part(r, LOAD, 1, &condition.link_load, err));
+    MYR_TRY(read_part(r, FLAPS, 1e6, &condition.flaps_per_day, err));
+    MYR_TRY(read_part(r, HEADROOM, 1, &condition.power_headroom, err));
     /* In thousandths, as the placer keeps it. */
     uint32_t milli = (uint32_t)(1000 * penalty + 0.5) + myr_condition_penalty(&condition);
     if (milli > 0) {
@@ -294,11 +291,11 @@ static int take_share(struct reader *r, uint32_t node, struct myr_err *err)
     uint32_t index, left = index_free_on(r->p, node);
     uint64_t gpus, restart_s;
     /* A job without a number has the whole node; a row without a job takes nothing. */
-    int rc = read_number(r, GPUS, name.len ? r->p->shape.gpus_per_node : 0,
-                         r->p->shape.gpus_per_node, &gpus, err);
-    rc = rc < 0 ? rc : read_number(r, RESTART, 600, 1000000000, &restart_s, err);
-    if (rc < 0 || name.len == 0) {
-        return rc;
+    MYR_TRY(read_number(r, GPUS, name.len ? r->p->shape.gpus_per_node : 0,
+                        r->p->shape.gpus_per_node, &gpus, err));
+    MYR_TRY(read_number(r, RESTART, 600, 1000000000, &restart_s, err));
+    if (name.len == 0) {
+        return MYR_OK;
     }
     if (gpus == 0 || gpus > left) {
         return myr_csv_error(err, &r->csv, where(r, NODE),
@@ -332,55 +329,71 @@ static int take_share(struct reader *r, uint32_t node, struct myr_err *err)
     return MYR_OK;
 }
 
+/* One row of the table, in the order in which its parts need each other. */
+static int read_row(struct reader *r, struct myr_err *err)
+{
+    uint32_t node = 0;
+    if (++r->rows > MYR_STATE_ROWS_MAX) {
+        return myr_csv_error(err, &r->csv, 0, "more than %u rows", MYR_STATE_ROWS_MAX);
+    }
+    MYR_TRY(read_node(r, &node, err));
+    MYR_ASSERT(node < r->p->shape.nodes);
+    MYR_TRY(take_share(r, node, err));
+    MYR_TRY(set_state(r, node, err));
+    for (uint32_t i = 0; i < NAMES_COUNT; i++) {
+        MYR_TRY(set_name(r, &r->names[i], node, err));
+    }
+    return MYR_OK;
+}
+
+static int read_table(struct reader *r, struct myr_err *err)
+{
+    MYR_TRY(read_header(r, err));
+    for (;;) {
+        int rc = myr_csv_next(&r->csv, err);
+        if (rc <= 0) {
+            return rc;
+        }
+        MYR_TRY(read_row(r, err));
+    }
+}
+
+static void reader_done(struct reader *r)
+{
+    for (uint32_t i = 0; i < NAMES_COUNT; i++) {
+        myr_strmap_done(&r->names[i].map);
+    }
+    myr_strmap_done(&r->jobs);
+    myr_vec_done(&r->room);
+}
+
 int myr_sched_state_parse(struct myr_sched_state *state, struct myr_placer *placer,
                           const char *file, struct myr_str text, struct myr_err *err)
 {
-    struct reader r = {.state = state, .p = placer};
+    MYR_CLEANUP(reader_done) struct reader r = {.state = state, .p = placer};
     *state = (struct myr_sched_state){};
     myr_arena_init(&state->arena);
     myr_csv_init(&r.csv, &state->arena, file, text);
     names_init(&r);
     r.said = MYR_ARENA_NEW(&state->arena, uint8_t, placer->shape.nodes);
-    int rc = read_header(&r, err);
-    while (rc >= 0 && (rc = myr_csv_next(&r.csv, err)) > 0) {
-        uint32_t node = 0;
-        if (++r.rows > MYR_STATE_ROWS_MAX) {
-            rc = myr_csv_error(err, &r.csv, 0, "more than %u rows", MYR_STATE_ROWS_MAX);
-            break;
-        }
-        rc = read_node(&r, &node, err);
-        rc = rc < 0 ? rc : take_share(&r, node, err);
-        rc = rc < 0 ? rc : set_state(&r, node, err);
-        for (uint32_t i = 0; i < NAMES_COUNT && rc >= 0; i++) {
-            rc = set_name(&r, &r.names[i], node, err);
-        }
-    }
-    if (rc >= 0) {
-        give_names(&r);
-    }
-    for (uint32_t i = 0; i < NAMES_COUNT; i++) {
-        myr_strmap_done(&r.names[i].map);
-    }
-    myr_strmap_done(&r.jobs);
-    myr_vec_done(&r.room);
-    /* Nothing of it is left for the caller to free. */
+    int rc = read_table(&r, err);
     if (rc < 0) {
+        /* Nothing of it is left for the caller to free. */
         myr_sched_state_done(state);
+        return rc;
     }
-    return rc < 0 ? rc : MYR_OK;
+    MYR_ASSERT(r.room.count == state->jobs.count);
+    give_names(&r);
+    return MYR_OK;
 }
 
 int myr_sched_state_read(struct myr_sched_state *state, struct myr_placer *placer, const char *path,
                          struct myr_err *err)
 {
-    struct myr_buf text = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     *state = (struct myr_sched_state){};
-    int rc = myr_file_read(path, FILE_BYTES_MAX, &text, err);
-    if (rc == MYR_OK) {
-        rc = myr_sched_state_parse(state, placer, path, (struct myr_str){text.data, text.len}, err);
-    }
-    myr_buf_done(&text);
-    return rc;
+    MYR_TRY(myr_file_read(path, FILE_BYTES_MAX, &text, err));
+    return myr_sched_state_parse(state, placer, path, (struct myr_str){text.data, text.len}, err);
 }
 
 void myr_sched_state_done(struct myr_sched_state *state)

@@ -24,17 +24,14 @@ static int check_job(const struct myr_queue *q, int64_t now_s, uint32_t id)
 /* The checks come first: what is refused moves no clock. */
 static int check_and_advance(struct myr_queue *q, int64_t now_s, uint32_t id)
 {
-    int rc = check_job(q, now_s, id);
-    return rc < 0 ? rc : queue_advance(q, now_s);
+    MYR_TRY(check_job(q, now_s, id));
+    return queue_advance(q, now_s);
 }
 
 /* It ends in whatever state it is; what runs is stopped first. */
 static int end_as(struct myr_queue *q, int64_t now_s, uint32_t id, enum myr_job_result result)
 {
-    int rc = check_and_advance(q, now_s, id);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(check_and_advance(q, now_s, id));
     struct qjob *job = queue_job(q, id);
     /* Read before: it is cut off from its service below. */
     uint32_t service = job->service;
@@ -79,15 +76,12 @@ static void start_holding(struct myr_queue *q, uint32_t id)
 
 int myr_queue_hold(struct myr_queue *q, int64_t now_s, uint32_t id, bool hold)
 {
-    int rc = check_job(q, now_s, id);
+    MYR_TRY(check_job(q, now_s, id));
     /* Held twice or released twice is late, not wrong. */
-    if (rc == MYR_OK && !queue_job(q, id)->user_held == !hold) {
-        rc = MYR_ESTALE;
+    if (!queue_job(q, id)->user_held == !hold) {
+        return MYR_ESTALE;
     }
-    rc = rc < 0 ? rc : queue_advance(q, now_s);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(queue_advance(q, now_s));
     struct qjob *job = queue_job(q, id);
     if (hold) {
         start_holding(q, id);
@@ -108,10 +102,7 @@ int myr_queue_reprioritise(struct myr_queue *q, int64_t now_s, uint32_t id, int3
     if (priority < -MYR_PRIORITY_MAX || priority > MYR_PRIORITY_MAX) {
         return MYR_ERANGE;
     }
-    int rc = check_and_advance(q, now_s, id);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(check_and_advance(q, now_s, id));
     struct qjob *job = queue_job(q, id);
     /* Lines and counts of running jobs go by priority: out with the old one, in with the new. */
     bool on = queue_is_on(job), waits = job->state == MYR_JOB_WAITS;
@@ -134,15 +125,11 @@ int myr_queue_resize(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t g
     if (gpus == 0 || gpus > (uint64_t)q->shape.nodes * q->shape.gpus_per_node) {
         return MYR_ERANGE;
     }
-    int rc = check_job(q, now_s, id);
-    if (rc == MYR_OK &&
-        (queue_job(q, id)->spec.gpus_min > gpus || !queue_may_resize(q, id, gpus))) {
-        rc = MYR_ERANGE;
+    MYR_TRY(check_job(q, now_s, id));
+    if (queue_job(q, id)->spec.gpus_min > gpus || !queue_may_resize(q, id, gpus)) {
+        return MYR_ERANGE;
     }
-    rc = rc < 0 ? rc : queue_advance(q, now_s);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(queue_advance(q, now_s));
     struct qjob *job = queue_job(q, id);
     /* It starts anew with the other size, from its last checkpoint. */
     if (queue_is_on(job)) {
@@ -196,10 +183,7 @@ static int check_growth(const struct myr_queue *q, const struct myr_place_shape 
 int myr_queue_grow(struct myr_queue *q, int64_t now_s, const struct myr_place_shape *shape,
                    struct myr_err *err)
 {
-    int rc = check_growth(q, shape, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(check_growth(q, shape, err));
     if (queue_advance(q, now_s) < 0) {
         return myr_err_set(err, MYR_EINVAL, "time %lld is before the last one, %lld",
                            (long long)now_s, (long long)q->now_s);
@@ -255,11 +239,8 @@ static int check_tenants(const struct myr_queue *q, const struct myr_tenant *ten
 int myr_queue_set_tenants(struct myr_queue *q, int64_t now_s, const struct myr_tenant *tenants,
                           uint32_t count, struct myr_err *err)
 {
-    int rc = myr_tenants_check(tenants, count, &q->shape, err);
-    rc = rc < 0 ? rc : check_tenants(q, tenants, count, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_tenants_check(tenants, count, &q->shape, err));
+    MYR_TRY(check_tenants(q, tenants, count, err));
     if (queue_advance(q, now_s) < 0) {
         return myr_err_set(err, MYR_EINVAL, "time %lld is before the last one, %lld",
                            (long long)now_s, (long long)q->now_s);
@@ -297,12 +278,11 @@ int myr_queue_set_weight(struct myr_queue *q, int64_t now_s, uint32_t tenant, ui
                            q->tenant_count);
     }
     /* A copy: the function replaces the tenants that it is given. */
+    MYR_CLEANUP(myr_free_at)
     struct myr_tenant *tenants = myr_xcalloc(q->tenant_count, sizeof(*tenants));
     memcpy(tenants, q->tenants, q->tenant_count * sizeof(*tenants));
     tenants[tenant].weight = weight;
-    int rc = myr_queue_set_tenants(q, now_s, tenants, q->tenant_count, err);
-    free(tenants);
-    return rc;
+    return myr_queue_set_tenants(q, now_s, tenants, q->tenant_count, err);
 }
 
 int myr_queue_set_kind(struct myr_queue *q, uint32_t node, uint8_t kind)

@@ -185,11 +185,11 @@ int myr_queue_fenced(struct myr_queue *q, int64_t now_s, uint32_t node)
 int myr_queue_exited(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t epoch,
                      enum myr_exit how)
 {
-    int rc = check_on(q, now_s, id, epoch);
-    if (rc < 0 || (uint32_t)how > MYR_EXIT_REQUEUE) {
-        return rc < 0 ? rc : MYR_EINVAL;
+    MYR_TRY(check_on(q, now_s, id, epoch));
+    if ((uint32_t)how > MYR_EXIT_REQUEUE) {
+        return MYR_EINVAL;
     }
-    rc = queue_advance(q, now_s);
+    int rc = queue_advance(q, now_s);
     MYR_ASSERT(rc == MYR_OK);
     struct qjob *job = queue_job(q, id);
     uint32_t service = job->service;

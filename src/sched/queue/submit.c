@@ -62,8 +62,8 @@ static int check_spec(const struct myr_queue *q, const struct myr_queue_job *spe
     if (spec->limit_s < 0 || spec->limit_s > INT64_MAX / 4) {
         return myr_err_set(err, MYR_ERANGE, "a limit of %lld s", (long long)spec->limit_s);
     }
-    int rc = queue_request_check(q, spec, err);
-    return rc < 0 ? rc : check_after(q, spec, err);
+    MYR_TRY(queue_request_check(q, spec, err));
+    return check_after(q, spec, err);
 }
 
 /* Whether nothing that the job is to wait for is left. */
@@ -121,10 +121,7 @@ static void let_in_array(struct myr_queue *q, uint32_t at)
 int queue_submit(struct myr_queue *q, const struct myr_queue_job *spec, uint32_t *ret_id,
                  struct myr_err *err)
 {
-    int rc = check_spec(q, spec, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(check_spec(q, spec, err));
     bool may = may_come(q, spec);
     uint32_t request = spec->request ? queue_request_add(q, spec->request, 1) : MYR_NONE;
     uint32_t id = add_job(q, spec, MYR_NONE, request);
@@ -141,10 +138,10 @@ int queue_submit(struct myr_queue *q, const struct myr_queue_job *spec, uint32_t
 int myr_queue_submit(struct myr_queue *q, int64_t now_s, const struct myr_queue_job *spec,
                      uint32_t *ret_id, struct myr_err *err)
 {
-    int rc = check_time(q, now_s, err);
-    rc = rc < 0 ? rc : check_spec(q, spec, err);
-    rc = rc < 0 ? rc : queue_advance(q, now_s);
-    return rc < 0 ? rc : queue_submit(q, spec, ret_id, err);
+    MYR_TRY(check_time(q, now_s, err));
+    MYR_TRY(check_spec(q, spec, err));
+    MYR_TRY(queue_advance(q, now_s));
+    return queue_submit(q, spec, ret_id, err);
 }
 
 int myr_queue_submit_array(struct myr_queue *q, int64_t now_s, const struct myr_queue_job *spec,
@@ -154,12 +151,9 @@ int myr_queue_submit_array(struct myr_queue *q, int64_t now_s, const struct myr_
         return myr_err_set(err, MYR_ERANGE, "an array of %u jobs, expected 1 to %d", count,
                            MYR_ARRAY_MAX);
     }
-    int rc = check_time(q, now_s, err);
-    rc = rc < 0 ? rc : check_spec(q, spec, err);
-    rc = rc < 0 ? rc : queue_advance(q, now_s);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(check_time(q, now_s, err));
+    MYR_TRY(check_spec(q, spec, err));
+    MYR_TRY(queue_advance(q, now_s));
     /* A limit of 0 is none. */
     struct array array = {.first = q->job_count,
                           .count = count,

@@ -177,11 +177,8 @@ static int explain(const struct myr_replay_question *question, struct myr_replay
                    struct myr_replay_answer *a, struct myr_err *err)
 {
     uint32_t line = 0, job = 0;
-    int rc = find_line(&a->trace, question->explain, &line, err);
-    rc = rc < 0 ? rc : find_job(&a->result, line, &job, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(find_line(&a->trace, question->explain, &line, err));
+    MYR_TRY(find_job(&a->result, line, &job, err));
     struct myr_replay_wait wait = myr_replay_longest(&a->result, job);
     options->explain = job;
     options->explain_at_s = wait.end_s - wait.length_s / 2 - (wait.length_s > 0);
@@ -189,10 +186,7 @@ static int explain(const struct myr_replay_question *question, struct myr_replay
     options->samples = 0;
     options->event = NULL; /* all of it was told already */
     MYR_CLEANUP(myr_replay_result_done) struct myr_replay_result again = {};
-    rc = myr_replay(&a->trace, options, &again, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_replay(&a->trace, options, &again, err));
     a->explained = true;
     a->explained_job = row_of(a, job);
     a->why = again.why;
@@ -421,16 +415,13 @@ static int answer(const struct myr_replay_question *question, struct myr_arena *
                   struct myr_replay_answer *ret, struct myr_err *err)
 {
     struct myr_tenant *tenants = NULL;
-    int rc = myr_cluster_of(&question->cluster, &ret->cluster, err);
+    MYR_TRY(myr_cluster_of(&question->cluster, &ret->cluster, err));
     /* Reading a long trace takes time: who watches is told of rows. */
     struct myr_joblog_listener listener = {tell_read, (void *)question};
-    rc = rc < 0 ? rc : myr_joblog_read_telling(&ret->trace, question->trace, &listener, err);
+    MYR_TRY(myr_joblog_read_telling(&ret->trace, question->trace, &listener, err));
     /* Before the tenants: those of dropped jobs alone stay, with no jobs. */
-    rc = rc < 0 ? rc : drop_too_large(ret, err);
-    rc = rc < 0 ? rc : read_tenants(question, &ret->trace, &tenants, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(drop_too_large(ret, err));
+    MYR_TRY(read_tenants(question, &ret->trace, &tenants, err));
     struct progress progress = {question, ret->trace.jobs.count};
     struct myr_replay_options options = options_of(question, &ret->cluster.shape, &progress);
     options.tenants = tenants;
@@ -441,10 +432,7 @@ static int answer(const struct myr_replay_question *question, struct myr_arena *
     }
     /* The replay alone is timed, not the reading. */
     int64_t start_ns = question->clock_ns ? question->clock_ns() : 0;
-    rc = myr_replay(&ret->trace, &options, &ret->result, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_replay(&ret->trace, &options, &ret->result, err));
     ret->took_ns = question->clock_ns ? question->clock_ns() - start_ns : 0;
     /* Waits by tenant are told only where somebody said what tenants own. */
     ret->has_tenants = question->own_count > 0 || question->tenants != NULL;

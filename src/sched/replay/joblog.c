@@ -225,11 +225,10 @@ static int read_length(const struct reader *r, int64_t *ret, bool *ret_never, st
 {
     struct myr_str field, end;
     int64_t start_s, end_s;
-    int rc;
     *ret_never = false;
     /* A length wins over start and end. */
     if (r->at[LENGTH] != MISSING) {
-        rc = field_of(r, LENGTH, &field, err);
+        int rc = field_of(r, LENGTH, &field, err);
         if (rc == MYR_OK && !joblog_length(field, ret)) {
             rc = myr_csv_error(
                 err, r->csv, r->at[LENGTH],
@@ -238,29 +237,26 @@ static int read_length(const struct reader *r, int64_t *ret, bool *ret_never, st
         }
         return rc;
     }
-    rc = field_of(r, START, &field, err);
-    rc = rc < 0 ? rc : field_of(r, END, &end, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(field_of(r, START, &field, err));
+    MYR_TRY(field_of(r, END, &end, err));
     /* Who has not ended yet has no length. */
     *ret_never = joblog_is_none(field) || joblog_is_none(end);
     if (*ret_never) {
         return MYR_OK;
     }
-    rc = read_time(r, START, &start_s, err);
-    rc = rc < 0 ? rc : read_time(r, END, &end_s, err);
-    if (rc == MYR_OK && end_s < start_s) {
-        rc = myr_csv_error(err, r->csv, r->at[END], "the job ends before it starts");
+    MYR_TRY(read_time(r, START, &start_s, err));
+    MYR_TRY(read_time(r, END, &end_s, err));
+    if (end_s < start_s) {
+        return myr_csv_error(err, r->csv, r->at[END], "the job ends before it starts");
     }
-    if (rc == MYR_OK && end_s - start_s > JOBLOG_LENGTH_MAX_S) {
-        rc = myr_csv_error(err, r->csv, r->at[END],
-                           "the job ends %lld s after its start, at most "
-                           "%lld are expected",
-                           (long long)(end_s - start_s), (long long)JOBLOG_LENGTH_MAX_S);
+    if (end_s - start_s > JOBLOG_LENGTH_MAX_S) {
+        return myr_csv_error(err, r->csv, r->at[END],
+                             "the job ends %lld s after its start, at most "
+                             "%lld are expected",
+                             (long long)(end_s - start_s), (long long)JOBLOG_LENGTH_MAX_S);
     }
-    *ret = rc == MYR_OK ? end_s - start_s : 0;
-    return rc;
+    *ret = end_s - start_s;
+    return MYR_OK;
 }
 
 /* An empty field is 0. */
@@ -486,13 +482,19 @@ static void reader_done(struct reader *r)
     myr_arena_done(&r->piece);
 }
 
+/* A text that is all there. */
+static int read_whole(struct reader *r, struct myr_str text, struct myr_err *err)
+{
+    MYR_TRY(read_piece(r, text, err));
+    return finish(r, err);
+}
+
 int myr_joblog_parse(struct myr_joblog *trace, const char *file, struct myr_str text,
                      struct myr_err *err)
 {
     MYR_CLEANUP(reader_done) struct reader r;
     reader_init(&r, trace, file);
-    int rc = read_piece(&r, text, err);
-    rc = rc < 0 ? rc : finish(&r, err);
+    int rc = read_whole(&r, text, err);
     if (rc < 0) {
         myr_joblog_done(trace);
     }
@@ -503,10 +505,9 @@ int myr_joblog_parse(struct myr_joblog *trace, const char *file, struct myr_str 
 static int refuse_long_row(struct reader *r, struct myr_str row, struct myr_err *err)
 {
     uint32_t line = r->separator ? r->csv->next_line : 1;
-    int rc = read_piece(r, row, err);
-    return rc < 0 ? rc
-                  : myr_err_set(err, MYR_ERANGE, "%s:%u:1: a row of more than %d bytes",
-                                r->trace->file, line, ROW_BYTES_MAX);
+    MYR_TRY(read_piece(r, row, err));
+    return myr_err_set(err, MYR_ERANGE, "%s:%u:1: a row of more than %d bytes", r->trace->file,
+                       line, ROW_BYTES_MAX);
 }
 
 /* Reads on until the end; what is left of a piece behind its last whole row goes to the next. */
@@ -534,21 +535,17 @@ static int read_pieces(struct reader *r, struct myr_infile *file, size_t piece_b
             return refuse_long_row(r, (struct myr_str){text.data, text.len}, err);
         }
     }
-    return MYR_OK;
+    return finish(r, err);
 }
 
 int joblog_read_pieces(struct myr_joblog *trace, const char *path, size_t piece_bytes,
                        const struct myr_joblog_listener *listener, struct myr_err *err)
 {
     MYR_CLEANUP(myr_infile_close) struct myr_infile file = {.fd = -1};
-    int rc = myr_infile_open(&file, path, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_infile_open(&file, path, err));
     MYR_CLEANUP(reader_done) struct reader r;
     reader_init(&r, trace, path);
-    rc = read_pieces(&r, &file, piece_bytes, listener, err);
-    rc = rc < 0 ? rc : finish(&r, err);
+    int rc = read_pieces(&r, &file, piece_bytes, listener, err);
     if (rc < 0) {
         myr_joblog_done(trace);
     }

@@ -198,25 +198,25 @@ static int read_root(struct myr_tenant_tree *tree, const struct myr_doc *root, s
 {
     static const char *const keys[] = {"tenants"};
     const struct myr_doc *tenants;
-    int rc = myr_doc_expect(root, MYR_DOC_MAP, "a tree of tenants", err);
-    rc = rc < 0 ? rc : myr_doc_check_keys(root, NULL, keys, MYR_ARRAY_COUNT(keys), err);
-    rc = rc < 0 ? rc : myr_doc_need(root, "the file", "tenants", &tenants, err);
-    return rc < 0 ? rc : read_tenants(tree, tenants, MYR_NONE, 1, err);
+    MYR_TRY(myr_doc_expect(root, MYR_DOC_MAP, "a tree of tenants", err));
+    MYR_TRY(myr_doc_check_keys(root, NULL, keys, MYR_ARRAY_COUNT(keys), err));
+    MYR_TRY(myr_doc_need(root, "the file", "tenants", &tenants, err));
+    return read_tenants(tree, tenants, MYR_NONE, 1, err);
 }
 
 int myr_tenant_tree_read(struct myr_tenant_tree *tree, const char *path, struct myr_err *err)
 {
     const struct myr_doc *root;
-    int rc = myr_doc_read_file(&tree->arena, path, &root, err);
-    return rc < 0 ? rc : read_root(tree, root, err);
+    MYR_TRY(myr_doc_read_file(&tree->arena, path, &root, err));
+    return read_root(tree, root, err);
 }
 
 int myr_tenant_tree_parse(struct myr_tenant_tree *tree, const char *file, struct myr_str text,
                           struct myr_err *err)
 {
     const struct myr_doc *root;
-    int rc = myr_doc_read_yaml(&tree->arena, file, text, &root, err);
-    return rc < 0 ? rc : read_root(tree, root, err);
+    MYR_TRY(myr_doc_read_yaml(&tree->arena, file, text, &root, err));
+    return read_root(tree, root, err);
 }
 
 /* The command line. */
