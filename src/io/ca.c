@@ -140,6 +140,7 @@ static bool set_times(X509 *certificate, uint32_t days)
 int myr_io_ca_create(const char *name, uint32_t days, struct myr_buf *ret_certificate,
                      struct myr_buf *ret_key, struct myr_err *err)
 {
+    MYR_ASSERT(days > 0 && ret_certificate != ret_key); /* a secret is not written beside it */
     MYR_CLEANUP(free_key) EVP_PKEY *key = new_key();
     MYR_CLEANUP(free_certificate) X509 *ca = X509_new();
     bool ok = key && ca && X509_set_version(ca, X509_VERSION_3) && set_serial(ca) &&
@@ -175,6 +176,7 @@ static int put_request(const char *name, EVP_PKEY *key, struct myr_buf *ret, str
 int myr_io_csr_create(const char *name, struct myr_buf *ret_key, struct myr_buf *ret_csr,
                       struct myr_err *err)
 {
+    MYR_ASSERT(ret_key != ret_csr); /* the request travels, the key never does */
     MYR_CLEANUP(free_key) EVP_PKEY *key = new_key();
     MYR_TRY(put_request(name, key, ret_csr, err));
     return put_key(key, ret_key, err);
@@ -197,6 +199,7 @@ int myr_io_alt_names(struct myr_str certificate, struct myr_buf *ret, struct myr
     if (!read) {
         return failed(err, "reading a certificate");
     }
+    MYR_ASSERT(ret->len == 0); /* the comma in front of a name tells that it is not the first */
     GENERAL_NAMES *names = X509_get_ext_d2i(read, NID_subject_alt_name, NULL, NULL);
     for (int i = 0; names && i < sk_GENERAL_NAME_num(names); i++) {
         const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, i);

@@ -36,6 +36,7 @@ struct line {
 
 static void line_done(struct line *line)
 {
+    MYR_ASSERT(!line->ssl || (line->context && line->fd >= 0));
     SSL_free(line->ssl);
     SSL_CTX_free(line->context);
     ERR_clear_error(); /* the next to look would take it for his own */
@@ -99,6 +100,7 @@ static int read_address(const char *url, struct address *ret, struct myr_err *er
     snprintf(ret->port, sizeof(ret->port), "%u", (unsigned)number);
     snprintf(ret->base, sizeof(ret->base), "%s%.*s", plain ? "http://" : "https://", (int)length,
              host);
+    MYR_ASSERT(ret->host[0] && ret->path[0] == '/' && strlen(ret->port) > 0);
     return MYR_OK;
 }
 
@@ -175,6 +177,7 @@ static int connect_to(const struct address *address, struct line *line, struct m
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV}, *found = NULL;
     int bad = getaddrinfo(address->host, address->port, &hints, &found);
     int why = EADDRNOTAVAIL, rc = MYR_OK;
+    MYR_ASSERT(line->fd < 0 && line->timeout_ms > 0);
     if (bad) {
         return myr_err_set(err, MYR_EAWAY, "%s: no such host: %s", address->base,
                            gai_strerror(bad));
@@ -192,6 +195,7 @@ static int connect_to(const struct address *address, struct line *line, struct m
         why = line->fd < 0 ? errno : 0;
     }
     freeaddrinfo(found);
+    MYR_ASSERT(rc == MYR_OK || line->fd < 0);
     return rc == MYR_OK && line->fd < 0 ? not_there(address, why, err) : rc;
 }
 
@@ -229,6 +233,7 @@ static int tls_failed(const struct address *address, SSL *ssl, struct myr_err *e
 /* What an operation that would block waits for; false: it has failed for good. */
 static bool wait_tls(const struct line *line, int rc)
 {
+    MYR_ASSERT(rc <= 0); /* it has not done what was asked */
     int what = SSL_get_error(line->ssl, rc);
     return (what == SSL_ERROR_WANT_READ && wait_for(line->fd, POLLIN, line->timeout_ms)) ||
            (what == SSL_ERROR_WANT_WRITE && wait_for(line->fd, POLLOUT, line->timeout_ms));
@@ -252,6 +257,8 @@ static int agree(const struct address *address, const struct myr_http_request *r
     bool number = inet_pton(AF_INET, address->host, bytes) == 1 ||
                   inet_pton(AF_INET6, address->host, bytes) == 1;
     int rc;
+    MYR_ASSERT(address->secure && line->fd >= 0 && !line->context && !line->ssl);
+    MYR_ASSERT(!request->own_certificate || request->own_key);
     ERR_clear_error();
     line->context = SSL_CTX_new(TLS_client_method());
     MYR_ASSERT(line->context); /* else there is no memory */
@@ -293,6 +300,8 @@ static int agree(const struct address *address, const struct myr_http_request *r
 static int send_all(const struct address *address, const struct line *line, struct myr_str text,
                     struct myr_err *err)
 {
+    /* Nothing goes out in the open that was meant for TLS. */
+    MYR_ASSERT(line->fd >= 0 && address->secure == (line->ssl != NULL));
     while (text.len > 0) {
         ssize_t put;
         if (line->ssl) {
@@ -328,6 +337,7 @@ static int send_all(const struct address *address, const struct line *line, stru
 static int receive(const struct address *address, const struct line *line, char *buf, int size,
                    struct myr_err *err)
 {
+    MYR_ASSERT(line->fd >= 0 && address->secure == (line->ssl != NULL) && size > 0);
     for (;;) {
         if (line->ssl) {
             /* As above: what errno says where the connection ends without a word. */
@@ -364,6 +374,7 @@ static int put_head(const struct myr_http_request *request, const struct address
                     struct myr_buf *head, struct myr_err *err)
 {
     bool six = strchr(address->host, ':') != NULL;
+    MYR_ASSERT(request->method && head->len == 0);
     if (!is_plain(request->token) || !is_plain(request->key) || !is_plain(request->type)) {
         return myr_err_set(err, MYR_EINVAL, "a token is one word without blanks");
     }
@@ -400,6 +411,7 @@ static int converse(const struct myr_http_request *request, const struct address
     }
     MYR_TRY(send_all(address, line, (struct myr_str){head.data, head.len}, err));
     MYR_TRY(send_all(address, line, request->body, err));
+    MYR_ASSERT(reply->at == MYR_HTTP_AT_HEAD && reply->line.len == 0);
     while (reply->at != MYR_HTTP_AT_DONE) {
         int got = receive(address, line, buf, READ_BYTES, err);
         MYR_TRY(got);
@@ -421,11 +433,14 @@ int myr_http_ask(const struct myr_http_request *request, myr_http_piece *piece, 
 {
     struct address address;
     uint32_t timeout_s = request->timeout_s ? request->timeout_s : TIMEOUT_S;
+    MYR_ASSERT(timeout_s <= INT32_MAX / 1000);
     MYR_CLEANUP(line_done) struct line line = {.fd = -1, .timeout_ms = (int)timeout_s * 1000};
     MYR_CLEANUP(myr_http_reply_done) struct myr_http_reply reply;
     myr_http_reply_init(&reply, piece, context);
     MYR_TRY(read_address(request->url, &address, err));
     MYR_TRY(converse(request, &address, &line, &reply, err));
+    MYR_ASSERT(reply.status >= 200); /* read_status() has looked at it */
+    MYR_ASSERT(!piece || reply.body.len == 0);
     *ret = (struct myr_http_answer){.status = reply.status, .body = reply.body};
     /* It is the caller's now. */
     reply.body = (struct myr_buf){};

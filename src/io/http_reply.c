@@ -125,10 +125,12 @@ static int end_head(struct myr_http_reply *reply, struct myr_err *err)
 {
     struct myr_str rest = {reply->line.data, reply->line.len}, line;
     struct framing framing = {};
+    MYR_ASSERT(reply->at == MYR_HTTP_AT_HEAD && reply->got == 0 && reply->left == 0);
     MYR_TRY(read_status(reply, next_line(&rest), err));
     while ((line = next_line(&rest)).len > 0) {
         MYR_TRY(read_field(line, &framing, err));
     }
+    MYR_ASSERT(rest.len == 0); /* the head was taken up to its first blank line */
     if (framing.chunked && framing.has_length) {
         return malformed(err, "its body has two lengths");
     }
@@ -151,12 +153,14 @@ static int end_head(struct myr_http_reply *reply, struct myr_err *err)
                 : framing.chunked    ? MYR_HTTP_AT_CHUNK_LINE
                 : framing.has_length ? MYR_HTTP_AT_LENGTH
                                      : MYR_HTTP_AT_CLOSE;
+    MYR_ASSERT(reply->at != MYR_HTTP_AT_LENGTH || reply->left > 0);
     return MYR_OK;
 }
 
 /* Bytes up to the end of the line go to 'line'; true: it is whole. */
 static bool take_line(struct myr_http_reply *reply, struct myr_str *bytes)
 {
+    MYR_ASSERT(bytes->len > 0);
     const char *end = memchr(bytes->data, '\n', bytes->len);
     size_t length = end ? (size_t)(end - bytes->data) + 1 : bytes->len;
     myr_buf_put(&reply->line, bytes->data, length);
@@ -172,6 +176,7 @@ static int take_head(struct myr_http_reply *reply, struct myr_str *bytes, struct
     if (reply->line.len > MYR_HTTP_HEAD_MAX) {
         return malformed(err, "its head does not end");
     }
+    MYR_ASSERT(reply->line.len > 0);
     /* Without the end of the last line, which is blank where another line ends there, or none. */
     const char *data = reply->line.data;
     size_t length = reply->line.len - 1;
@@ -195,6 +200,8 @@ static int end_chunk_line(struct myr_http_reply *reply, struct myr_str line, str
 {
     uint64_t size = 0, digit;
     size_t count = 0;
+    MYR_ASSERT(reply->left == 0);                                /* the chunk before is whole */
+    MYR_ASSERT(line.len > 0 && line.data[line.len - 1] == '\n'); /* the digits end before it */
     for (; count < line.len && hex_digit(line.data[count], &digit); count++) {
         /* Fifteen digits are below 2^60: the sum cannot overflow. */
         if (count >= 15) {
@@ -245,6 +252,7 @@ static int take_between(struct myr_http_reply *reply, struct myr_str *bytes, str
     if (line.len > LINE_MAX_BYTES) {
         return malformed(err, "a line between chunks does not end");
     }
+    MYR_ASSERT(!whole || line.data[line.len - 1] == '\n');
     int rc = whole ? end_line(reply, line, err) : MYR_OK;
     if (whole) {
         myr_buf_clear(&reply->line);
@@ -259,6 +267,8 @@ static int take_between(struct myr_http_reply *reply, struct myr_str *bytes, str
 static int take_body(struct myr_http_reply *reply, struct myr_str *bytes, struct myr_err *err)
 {
     bool counted = reply->at != MYR_HTTP_AT_CLOSE;
+    MYR_ASSERT(!counted || reply->left > 0); /* else it is whole, and would not be here */
+    MYR_ASSERT(reply->piece || reply->got == reply->body.len);
     size_t length = counted && reply->left < bytes->len ? (size_t)reply->left : bytes->len;
     struct myr_str piece = {bytes->data, length};
     bytes->data += length;
@@ -274,6 +284,7 @@ static int take_body(struct myr_http_reply *reply, struct myr_str *bytes, struct
         return MYR_OK;
     }
     if (counted) {
+        MYR_ASSERT(length > 0 && length <= reply->left);
         reply->left -= length;
         if (reply->left == 0) {
             reply->at = reply->at == MYR_HTTP_AT_CHUNK ? MYR_HTTP_AT_CHUNK_END : MYR_HTTP_AT_DONE;
@@ -286,6 +297,7 @@ static int take_body(struct myr_http_reply *reply, struct myr_str *bytes, struct
 int myr_http_reply_take(struct myr_http_reply *reply, struct myr_str *bytes, struct myr_err *err)
 {
     while (bytes->len > 0 && reply->at != MYR_HTTP_AT_DONE) {
+        size_t before = bytes->len;
         switch (reply->at) {
         case MYR_HTTP_AT_HEAD:
             MYR_TRY(take_head(reply, bytes, err));
@@ -303,7 +315,9 @@ int myr_http_reply_take(struct myr_http_reply *reply, struct myr_str *bytes, str
         case MYR_HTTP_AT_DONE:
             break;
         }
+        MYR_ASSERT(bytes->len < before); /* each turn takes something, so that it ends */
     }
+    MYR_ASSERT(bytes->len == 0 || reply->at == MYR_HTTP_AT_DONE);
     return MYR_OK;
 }
 
@@ -316,6 +330,7 @@ int myr_http_reply_feed(struct myr_http_reply *reply, struct myr_str bytes, stru
 int myr_http_reply_end(const struct myr_http_reply *reply, struct myr_err *err)
 {
     if (reply->at == MYR_HTTP_AT_DONE || reply->at == MYR_HTTP_AT_CLOSE) {
+        MYR_ASSERT(reply->status >= 200); /* a word in between is no answer */
         return MYR_OK;
     }
     if (reply->at == MYR_HTTP_AT_HEAD && reply->line.len == 0) {

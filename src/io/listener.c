@@ -11,7 +11,9 @@ enum { BACKLOG = 1024 }; /* connections that may wait to be accepted */
 /* With the socket and the last stream: each of them holds on to it. */
 static void unref(struct myr_io_listener *listener)
 {
+    MYR_ASSERT(listener->refs > listener->streams);
     if (--listener->refs == 0) {
+        MYR_ASSERT(listener->closing && listener->streams == 0);
         myr_io_tls_free(listener->tls);
         free(listener);
     }
@@ -20,7 +22,7 @@ static void unref(struct myr_io_listener *listener)
 /* A stream of it has ended. */
 static void left(struct myr_io_listener *listener)
 {
-    MYR_ASSERT(listener->streams > 0);
+    MYR_ASSERT(listener->streams > 0 && listener->refs >= listener->streams);
     listener->streams--;
     unref(listener);
 }
@@ -31,9 +33,11 @@ static void on_incoming(uv_stream_t *tcp, int status)
     if (status < 0 || listener->closing) {
         return;
     }
+    MYR_ASSERT(listener->refs == listener->streams + 1); /* with the socket, which is there */
     struct myr_io_stream *stream =
         stream_new(tcp->loop, listener->tls, &listener->service.calls, NULL);
     /* Counted before anything can fail: the end of every stream takes it off again. */
+    MYR_ASSERT(!stream->listener && stream->tls == listener->tls);
     stream->listener = listener;
     stream->left = left;
     listener->streams++;
@@ -64,11 +68,21 @@ void myr_io_listener_limit(struct myr_io_listener *listener, uint32_t streams_ma
     listener->service.streams_max = streams_max;
 }
 
+/* A code of libuv. Port 0 is any that is free: 'at' is then the one that the system has given. */
+static int start(struct myr_io_listener *listener, struct sockaddr_storage *at)
+{
+    int size = sizeof(*at);
+    MYR_TRY(uv_tcp_bind(&listener->tcp, (const struct sockaddr *)at, 0));
+    MYR_TRY(uv_listen((uv_stream_t *)&listener->tcp, BACKLOG, on_incoming));
+    return uv_tcp_getsockname(&listener->tcp, (struct sockaddr *)at, &size);
+}
+
 /* On failure it is closed by the loop, in a later turn. */
 int myr_io_listen(uv_loop_t *loop, const char *address, uint16_t port, struct myr_io_tls *tls,
                   const struct myr_io_service *service, struct myr_io_listener **ret,
                   struct myr_err *err)
 {
+    MYR_ASSERT(service->accept && (!tls || tls_is_server(tls)));
     struct sockaddr_storage at = {};
     if (!stream_numeric(address, port, &at)) {
         return myr_err_set(err, MYR_EINVAL,
@@ -86,17 +100,14 @@ int myr_io_listen(uv_loop_t *loop, const char *address, uint16_t port, struct my
         tls_ref(tls);
         listener->tls = tls;
     }
-    rc = uv_tcp_bind(&listener->tcp, (const struct sockaddr *)&at, 0);
-    rc = rc < 0 ? rc : uv_listen((uv_stream_t *)&listener->tcp, BACKLOG, on_incoming);
-    int size = sizeof(at);
-    /* Port 0 is any that is free: the system is asked which one it has given. */
-    rc = rc < 0 ? rc : uv_tcp_getsockname(&listener->tcp, (struct sockaddr *)&at, &size);
+    rc = start(listener, &at);
     if (rc < 0) {
         (void)myr_err_set(err, MYR_EIO, "listening on %s port %u: %s", address, port,
                           uv_strerror(rc));
         myr_io_listener_close(listener);
         return MYR_EIO;
     }
+    MYR_ASSERT(!listener->closing && listener->refs == 1); /* nobody comes in before the loop */
     listener->port = ntohs(at.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&at)->sin6_port
                                                     : ((struct sockaddr_in *)&at)->sin_port);
     *ret = listener;
@@ -106,7 +117,7 @@ int myr_io_listen(uv_loop_t *loop, const char *address, uint16_t port, struct my
 /* From now on new streams show the new certificate; open ones keep the context they have. */
 void myr_io_listener_show(struct myr_io_listener *listener, struct myr_io_tls *tls)
 {
-    MYR_ASSERT(listener->tls && tls);
+    MYR_ASSERT(listener->tls && tls && tls_is_server(tls));
     tls_ref(tls);
     myr_io_tls_free(listener->tls);
     listener->tls = tls;
@@ -119,12 +130,15 @@ uint16_t myr_io_port(const struct myr_io_listener *listener)
 
 static void on_listener_closed(uv_handle_t *handle)
 {
-    unref(handle->data);
+    struct myr_io_listener *listener = handle->data;
+    MYR_ASSERT(listener->closing && listener->refs == listener->streams + 1);
+    unref(listener);
 }
 
 void myr_io_listener_close(struct myr_io_listener *listener)
 {
     if (listener && !listener->closing) {
+        MYR_ASSERT(listener->refs == listener->streams + 1);
         listener->closing = true;
         uv_close((uv_handle_t *)&listener->tcp, on_listener_closed);
     }

@@ -22,6 +22,8 @@ static struct myr_buf ca, ca_key;
 struct side {
     struct myr_io_stream *stream;
     bool open, closed;
+    struct myr_str last_words; /* said to the first that comes; then it closes */
+    uint32_t heard;
     char serial[80], peer[80], address[80], why[200];
     char got[16];
 };
@@ -41,7 +43,11 @@ static void on_open(void *context, struct myr_io_stream *stream)
 static void on_data(void *context, struct myr_io_stream *stream, struct myr_str bytes)
 {
     struct side *side = context;
-    (void)stream;
+    side->heard++;
+    if (side->last_words.len > 0) {
+        myr_io_write(stream, side->last_words);
+        myr_io_close(stream);
+    }
     snprintf(side->got, sizeof(side->got), "%.*s", (int)bytes.len, bytes.data);
 }
 
@@ -159,6 +165,36 @@ static void new_streams_are_shown_the_new_certificate(void **state)
     (void)uv_run(&loop, UV_RUN_DEFAULT);
 }
 
+/* Also where more of what the peer has said is there already, and much is still to go out. */
+static void who_has_closed_hears_nothing_more(void **state)
+{
+    (void)state;
+    enum { SIZE = 16 << 20 }; /* more than the system takes for a peer that does not read */
+    struct myr_err err = {};
+    MYR_CLEANUP(myr_free_at) char *bytes = myr_xcalloc(SIZE, 1);
+    struct myr_io_tls *shown = papers("server", NULL), *own = NULL;
+    struct myr_io_listener *listener;
+    assert_int_equal(myr_io_tls_create(&(struct myr_io_tls_names){.ca_pem = ca.data}, &own, &err),
+                     MYR_OK);
+    assert_int_equal(myr_io_listen(&loop, "127.0.0.1", 0, shown, &service, &listener, &err),
+                     MYR_OK);
+    server = (struct side){};
+    join(listener, own);
+    until(&server.open);
+    server.last_words = (struct myr_str){bytes, SIZE};
+    myr_io_pause(client.stream, true);
+    myr_io_write(client.stream, (struct myr_str){bytes, 48 << 10}); /* three records in one piece */
+    until(&server.closed);                                          /* after a second: it waits */
+    assert_int_equal(server.heard, 1);
+    assert_string_equal(server.why, "");
+    myr_io_abort(client.stream);
+    until(&client.closed);
+    myr_io_tls_free(shown);
+    myr_io_tls_free(own);
+    myr_io_listener_close(listener);
+    (void)uv_run(&loop, UV_RUN_DEFAULT);
+}
+
 /* A listener that is closed lets nobody in; streams of it go on, and free it with the last. */
 static void a_closed_listener_lets_nobody_in(void **state)
 {
@@ -268,6 +304,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(new_streams_are_shown_the_new_certificate),
+        cmocka_unit_test(who_has_closed_hears_nothing_more),
         cmocka_unit_test(a_closed_listener_lets_nobody_in),
         cmocka_unit_test(more_than_enough_are_told_so),
         cmocka_unit_test(addresses_are_numbers),

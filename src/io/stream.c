@@ -20,6 +20,8 @@ enum {
 static void stream_free(struct myr_io_stream *stream)
 {
     MYR_ASSERT(stream->handles == 0 && !stream->looking);
+    /* libuv gives back every piece before it closes the socket. */
+    MYR_ASSERT(stream->closing && stream->pending == 0);
     /* The place that it took among the listener's connections is free. */
     if (stream->listener) {
         stream->left(stream->listener);
@@ -38,7 +40,7 @@ static void stream_free(struct myr_io_stream *stream)
 static void on_closed(uv_handle_t *handle)
 {
     struct myr_io_stream *stream = handle->data;
-    MYR_ASSERT(stream->handles > 0);
+    MYR_ASSERT(stream->closing && stream->handles > 0);
     if (--stream->handles > 0 || stream->looking) {
         return;
     }
@@ -52,6 +54,7 @@ static void end(struct myr_io_stream *stream)
     if (stream->closing) {
         return;
     }
+    MYR_ASSERT(stream->handles == 2);
     stream->closing = true;
     if (stream->looking) {
         uv_cancel((uv_req_t *)&stream->lookup);
@@ -66,6 +69,7 @@ void stream_broken(struct myr_io_stream *stream, const char *fmt, ...)
     if (stream->closing) {
         return;
     }
+    MYR_ASSERT(stream->why.code == MYR_OK);
     char text[200];
     va_list args;
     va_start(args, fmt);
@@ -74,6 +78,7 @@ void stream_broken(struct myr_io_stream *stream, const char *fmt, ...)
     (void)myr_err_set(&stream->why, MYR_EIO, "%s: %s",
                       stream->address[0] ? stream->address : "connection", text);
     end(stream);
+    MYR_ASSERT(stream->why.code != MYR_OK && stream->closing);
 }
 
 /* A piece that waits for the socket, with its own copy of the bytes. */
@@ -89,7 +94,8 @@ static void on_written(uv_write_t *request, int status)
 {
     struct outgoing *outgoing = request->data;
     struct myr_io_stream *stream = outgoing->stream;
-    MYR_ASSERT(stream->pending >= outgoing->size);
+    MYR_ASSERT(stream->pending >= outgoing->size && outgoing->size > 0);
+    MYR_ASSERT(stream->handles > 0); /* it is told before the socket's end */
     stream->pending -= outgoing->size;
     free(outgoing);
     /* Cancelled: the stream is ending already, for a reason of its own. */
@@ -103,6 +109,8 @@ static void on_written(uv_write_t *request, int status)
 /* What the system does not take at once is copied and waits. */
 static void send_bytes(struct myr_io_stream *stream, const char *data, size_t size)
 {
+    MYR_ASSERT(!stream->closing && size > 0);
+    MYR_ASSERT(stream->open || stream->ssl); /* plain bytes wait for an open stream */
     uv_buf_t now = uv_buf_init((char *)data, (unsigned)size);
     if (stream->pending == 0) {
         /* Only where nothing waits: bytes must not overtake those before them. */
@@ -136,6 +144,7 @@ static void send_bytes(struct myr_io_stream *stream, const char *data, size_t si
 /* What TLS has made of it goes out. */
 static void flush_tls(struct myr_io_stream *stream)
 {
+    MYR_ASSERT(stream->ssl && !stream->looking);
     if (stream->out.len > 0 && !stream->closing) {
         send_bytes(stream, stream->out.data, stream->out.len);
         myr_buf_clear(&stream->out);
@@ -164,6 +173,7 @@ static void learn_peer(struct myr_io_stream *stream)
     if (!peer) {
         return;
     }
+    MYR_ASSERT(!stream->open && !stream->peer[0] && !stream->serial[0]); /* known once */
     X509_NAME_get_text_by_NID(X509_get_subject_name(peer), NID_commonName, stream->peer,
                               sizeof(stream->peer));
     BIGNUM *number = ASN1_INTEGER_to_BN(X509_get0_serialNumber(peer), NULL);
@@ -176,6 +186,8 @@ static void learn_peer(struct myr_io_stream *stream)
 /* What was written early goes out before the owner is told that it is open. */
 static void opened(struct myr_io_stream *stream)
 {
+    MYR_ASSERT(!stream->open && !stream->flushing && !stream->looking);
+    MYR_ASSERT(!stream->tls || SSL_is_init_finished(stream->ssl));
     stream->open = true;
     /* The handshake was in time; the timer is free for the last bytes. */
     uv_timer_stop(&stream->timer);
@@ -186,6 +198,7 @@ static void opened(struct myr_io_stream *stream)
         myr_io_write(stream, (struct myr_str){early.data, early.len});
         myr_buf_done(&early);
     }
+    MYR_ASSERT(stream->early.len == 0);
     if (!stream->closing) {
         stream->calls.open(stream->context, stream);
     }
@@ -194,6 +207,7 @@ static void opened(struct myr_io_stream *stream)
 /* True when agreed. */
 static bool shake(struct myr_io_stream *stream)
 {
+    MYR_ASSERT(!stream->open && !stream->closing);
     int rc = SSL_do_handshake(stream->ssl);
     flush_tls(stream);
     if (rc != 1) {
@@ -213,16 +227,20 @@ static bool shake(struct myr_io_stream *stream)
     return !stream->closing;
 }
 
-/* The callback may close the stream between any two records, so that each turn looks again. */
+/*
+ * The callback may close the stream between any two records, so that each turn looks again: who has
+ * closed it hears nothing more.
+ */
 static void read_tls(struct myr_io_stream *stream, const char *data, size_t size)
 {
     char plain[16 << 10];
     MYR_ASSERT(stream->in.len == 0); /* it takes all of it, or the stream is over */
+    MYR_ASSERT(!stream->closing && !stream->flushing && stream->ssl);
     stream->in = (struct myr_str){data, size};
     if (!stream->open && !shake(stream)) {
         return;
     }
-    while (!stream->closing) {
+    while (!stream->closing && !stream->flushing) {
         int got = SSL_read(stream->ssl, plain, sizeof(plain));
         if (got > 0) {
             stream->calls.data(stream->context, stream, (struct myr_str){plain, (size_t)got});
@@ -258,6 +276,9 @@ static void on_read(uv_stream_t *tcp, ssize_t got, const uv_buf_t *buf)
     if (got == 0 || stream->closing) {
         return;
     }
+    /* Reading begins behind the connection, and stops with myr_io_close(). */
+    MYR_ASSERT(!stream->looking && !stream->flushing);
+    MYR_ASSERT(stream->tls ? stream->ssl != NULL : stream->open);
     if (got == UV_EOF) {
         /* A failure, not an end: the owner has never had an open stream. */
         if (stream->tls && !stream->open) {
@@ -278,9 +299,12 @@ static void on_read(uv_stream_t *tcp, ssize_t got, const uv_buf_t *buf)
 static void on_late(uv_timer_t *timer)
 {
     struct myr_io_stream *stream = timer->data;
+    MYR_ASSERT(!stream->closing);
     if (stream->flushing) {
+        MYR_ASSERT(stream->pending > 0); /* the last piece would have ended it */
         end(stream);
     } else {
+        MYR_ASSERT(!stream->open); /* which stops the timer */
         stream_broken(stream, "no connection within %d s", MYR_IO_HANDSHAKE_MS / 1000);
     }
 }
@@ -288,6 +312,7 @@ static void on_late(uv_timer_t *timer)
 struct myr_io_stream *stream_new(uv_loop_t *loop, struct myr_io_tls *tls,
                                  const struct myr_io_calls *calls, void *context)
 {
+    MYR_ASSERT(calls->open && calls->data && calls->closed);
     struct myr_io_stream *stream = myr_xcalloc(1, sizeof(*stream));
     stream->calls = *calls;
     stream->context = context;
@@ -307,6 +332,7 @@ struct myr_io_stream *stream_new(uv_loop_t *loop, struct myr_io_tls *tls,
 void stream_put_address(const struct sockaddr *at, char *ret, size_t size)
 {
     char name[INET6_ADDRSTRLEN] = "";
+    MYR_ASSERT(size >= sizeof("[]:65535") + sizeof(name)); /* no address is cut */
     if (at->sa_family == AF_INET6) {
         const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)at;
         uv_ip6_name(six, name, sizeof(name));
@@ -321,6 +347,8 @@ void stream_put_address(const struct sockaddr *at, char *ret, size_t size)
 /* The sockets are joined: TLS begins, or the stream is open. */
 void stream_joined(struct myr_io_stream *stream)
 {
+    MYR_ASSERT(!stream->open && !stream->ssl && !stream->looking);
+    MYR_ASSERT(stream->pending == 0); /* nothing was said to anybody */
     /* Messages are small, and must not wait for each other. */
     uv_tcp_nodelay(&stream->tcp, 1);
     /* A peer whose machine is off sends no end; without this an idle stream to it would stay. */
@@ -351,6 +379,7 @@ void stream_joined(struct myr_io_stream *stream)
 static void on_connected(uv_connect_t *request, int status)
 {
     struct myr_io_stream *stream = request->data;
+    MYR_ASSERT(!stream->looking && stream->handles > 0);
     if (stream->closing) {
         return;
     }
@@ -364,6 +393,7 @@ static void on_connected(uv_connect_t *request, int status)
 /* A failure is told by 'closed' in a later turn of the loop, never from inside this call. */
 static void go(struct myr_io_stream *stream, const struct sockaddr *at)
 {
+    MYR_ASSERT(!stream->looking && !stream->closing && !stream->connecting.data);
     stream_put_address(at, stream->address, sizeof(stream->address));
     stream->connecting.data = stream;
     int rc = uv_tcp_connect(&stream->connecting, &stream->tcp, at, on_connected);
@@ -376,6 +406,8 @@ static void go(struct myr_io_stream *stream, const struct sockaddr *at)
 static void on_looked_up(uv_getaddrinfo_t *request, int status, struct addrinfo *found)
 {
     struct myr_io_stream *stream = request->data;
+    MYR_ASSERT(stream->looking && !stream->open);
+    MYR_ASSERT(stream->closing || stream->handles == 2);
     stream->looking = false;
     if (stream->closing) {
         uv_freeaddrinfo(found);
@@ -406,6 +438,7 @@ int myr_io_connect(uv_loop_t *loop, const char *host, uint16_t port, struct myr_
                    const struct myr_io_calls *calls, void *context, struct myr_io_stream **ret,
                    struct myr_err *err)
 {
+    MYR_ASSERT(!tls || !tls_is_server(tls));
     struct sockaddr_storage at = {};
     struct myr_io_stream *stream = stream_new(loop, tls, calls, context);
     uv_timer_start(&stream->timer, on_late, MYR_IO_HANDSHAKE_MS, 0);
@@ -432,6 +465,8 @@ int myr_io_connect(uv_loop_t *loop, const char *host, uint16_t port, struct myr_
 /* Never fails: what goes wrong is told by 'closed'. */
 void myr_io_write(struct myr_io_stream *stream, struct myr_str bytes)
 {
+    MYR_ASSERT(stream->closing || stream->handles == 2);
+    MYR_ASSERT(!stream->open || stream->early.len == 0); /* nothing overtakes the first words */
     if (stream->closing || stream->flushing || bytes.len == 0) {
         return;
     }
@@ -462,12 +497,14 @@ void myr_io_write(struct myr_io_stream *stream, struct myr_str bytes)
 /* What the peer has not taken yet; owners stop writing to one that is slow. */
 size_t myr_io_pending(const struct myr_io_stream *stream)
 {
+    MYR_ASSERT(!stream->open || stream->early.len == 0);
     return stream->pending + stream->early.len;
 }
 
 /* With a good-bye of TLS, so that the peer can tell the end from a cut. */
 void myr_io_close(struct myr_io_stream *stream)
 {
+    MYR_ASSERT(stream->closing || stream->handles == 2);
     if (stream->closing || stream->flushing) {
         return;
     }
@@ -490,12 +527,14 @@ void myr_io_close(struct myr_io_stream *stream)
 
 void myr_io_abort(struct myr_io_stream *stream)
 {
+    MYR_ASSERT(stream->closing || stream->handles == 2);
     end(stream);
 }
 
 /* The system's own buffers fill up then, and the peer has to wait. */
 void myr_io_pause(struct myr_io_stream *stream, bool pause)
 {
+    MYR_ASSERT(stream->closing || stream->handles == 2);
     if (stream->closing || stream->flushing || stream->paused == pause) {
         return;
     }
@@ -509,11 +548,13 @@ void myr_io_pause(struct myr_io_stream *stream, bool pause)
 
 const char *myr_io_peer(const struct myr_io_stream *stream)
 {
+    MYR_ASSERT(stream->open || !stream->peer[0]); /* nobody has a name before he is judged */
     return stream->peer;
 }
 
 const char *myr_io_peer_serial(const struct myr_io_stream *stream)
 {
+    MYR_ASSERT(stream->open || !stream->serial[0]);
     return stream->serial;
 }
 

@@ -140,6 +140,8 @@ static int load(struct myr_io_tls *tls, const struct myr_io_tls_names *names, st
 static int keep_session(SSL *ssl, SSL_SESSION *session)
 {
     struct myr_io_tls *tls = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+    MYR_ASSERT(tls && tls->refs > 0);
+    MYR_ASSERT(!tls->server && tls->host[0]); /* servers of ours remember nobody, nor are they */
     SSL_SESSION_free(tls->session);
     tls->session = session;
     return 1; /* it is ours now */
@@ -151,6 +153,7 @@ static int keep_session(SSL *ssl, SSL_SESSION *session)
  */
 static void resume(struct myr_io_tls *tls, SSL *ssl)
 {
+    MYR_ASSERT(!tls->session || (!tls->server && tls->host[0]));
     const X509 *peer = tls->session ? SSL_SESSION_get0_peer(tls->session) : NULL;
     if (peer && X509_cmp_current_time(X509_get0_notAfter(peer)) > 0) {
         (void)SSL_set_session(ssl, tls->session);
@@ -171,6 +174,7 @@ static int read_in(BIO *bio, char *to, size_t room, size_t *ret)
     struct myr_str *in = ((struct ends *)BIO_get_data(bio))->in;
     size_t length = in->len < room ? in->len : room;
     BIO_clear_retry_flags(bio);
+    MYR_ASSERT(in->data || in->len == 0);
     *ret = length;
     if (length == 0) {
         /* Without this an empty input would be the end of the connection, not a pause. */
@@ -223,6 +227,7 @@ static BIO_METHOD *make_method(void)
 
 BIO *tls_bio(struct myr_io_tls *tls, struct myr_str *in, struct myr_buf *out)
 {
+    MYR_ASSERT(in->len == 0 && out->len == 0); /* nothing of another session */
     BIO *bio = BIO_new(tls->method);
     struct ends *ends = myr_xcalloc(1, sizeof(*ends));
     MYR_ASSERT(bio);
@@ -238,6 +243,7 @@ int myr_io_tls_create(const struct myr_io_tls_names *names, struct myr_io_tls **
 {
     MYR_ASSERT(names->ca || names->ca_pem || names->fingerprint || names->host);
     MYR_ASSERT(!names->host || !names->server);
+    MYR_ASSERT(!names->strangers || names->server);
     struct myr_io_tls *tls = myr_xcalloc(1, sizeof(*tls));
     tls->refs = 1;
     tls->method = make_method();
@@ -284,6 +290,7 @@ int myr_io_tls_create(const struct myr_io_tls_names *names, struct myr_io_tls **
 /* NULL is none. */
 void myr_io_tls_free(struct myr_io_tls *tls)
 {
+    MYR_ASSERT(!tls || tls->refs > 0);
     if (!tls || --tls->refs > 0) {
         return;
     }
@@ -295,6 +302,7 @@ void myr_io_tls_free(struct myr_io_tls *tls)
 
 void tls_ref(struct myr_io_tls *tls)
 {
+    MYR_ASSERT(tls->refs > 0 && tls->refs < UINT32_MAX);
     tls->refs++;
 }
 
@@ -302,6 +310,7 @@ void tls_ref(struct myr_io_tls *tls)
 SSL *tls_new(struct myr_io_tls *tls)
 {
     unsigned char bytes[16];
+    MYR_ASSERT(tls->refs > 0 && (!tls->host[0] || !tls->server));
     SSL *ssl = SSL_new(tls->context);
     if (!ssl || !tls->host[0]) {
         return ssl;
@@ -329,6 +338,7 @@ bool tls_is_server(const struct myr_io_tls *tls)
 /* The authority's certificate must be the one whose fingerprint came with the token. */
 static bool has_fingerprint(SSL *ssl, const char *expected)
 {
+    MYR_ASSERT(strlen(expected) == 64); /* load() has counted: a shorter one is nobody's */
     STACK_OF(X509) *chain = SSL_get_peer_cert_chain(ssl);
     X509 *leaf = SSL_get0_peer_certificate(ssl);
     /*
@@ -357,6 +367,7 @@ static bool has_fingerprint(SSL *ssl, const char *expected)
 /* What OpenSSL does not check by itself. */
 int tls_judge(const struct myr_io_tls *tls, SSL *ssl, struct myr_err *err)
 {
+    MYR_ASSERT(SSL_is_init_finished(ssl) && SSL_is_server(ssl) == tls->server);
     X509 *peer = SSL_get0_peer_certificate(ssl);
     if (tls->server) {
         /* OpenSSL has refused a wrong one already; none at all is only for those who enrol. */

@@ -58,7 +58,10 @@ void myr_io_listener_close(struct myr_io_listener *listener);
 void myr_io_write(struct myr_io_stream *stream, struct myr_str bytes);
 /* Bytes that were written and not yet taken by the system. */
 size_t myr_io_pending(const struct myr_io_stream *stream);
-/* What was written before is sent first, as far as the peer takes it within a second. */
+/*
+ * What was written before is sent first, as far as the peer takes it within a second. Nothing more
+ * is heard of it but 'closed'.
+ */
 void myr_io_close(struct myr_io_stream *stream);
 /* At once, and what waits is lost. */
 void myr_io_abort(struct myr_io_stream *stream);
