@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "myriad/sched/events.h"
 #include "queue/queue_fixture.h"
 #include "queue/state.h"
 
@@ -88,12 +89,39 @@ static void lines_without_jobs_are_forgotten(void **state)
     }
 }
 
+/* An array that never comes is forgotten as it is told so; who stands behind it is told as well. */
+static void who_waits_behind_an_array_that_never_comes_is_told(void **state)
+{
+    (void)state;
+    struct myr_queue_policy policy = policy_of(false);
+    struct myr_queue *q = queue_with(&four, &policy, plain, 2);
+    struct myr_queue_job job = {.gpus = 8};
+    uint32_t first = submit(q, 0, job), array, behind[3];
+    job.after = first;
+    job.after_kind = MYR_AFTER_OK;
+    assert_int_equal(myr_queue_submit_array(q, 0, &job, 2, 2, &array, NULL), MYR_OK);
+    job.after_kind = MYR_AFTER_ANY;
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(behind); i++) {
+        behind[i] = submit(q, 0, job);
+    }
+    decide(q, 0, NULL);
+    assert_int_equal(myr_queue_cancel(q, 1, first), MYR_OK);
+    decide(q, 1, NULL);
+    assert_int_equal(myr_queue_state(q, array), MYR_JOB_DONE);
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(behind); i++) {
+        assert_true(runs(q, behind[i]));
+    }
+    assert_int_equal(q->dependants.count, 0);
+    myr_queue_free(q);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_are_forgotten),
         cmocka_unit_test(arrays_are_forgotten),
         cmocka_unit_test(lines_without_jobs_are_forgotten),
+        cmocka_unit_test(who_waits_behind_an_array_that_never_comes_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,6 +77,8 @@ static bool may_come(const struct myr_queue *q, const struct myr_queue_job *spec
 static uint32_t add_job(struct myr_queue *q, const struct myr_queue_job *spec, uint32_t array,
                         uint32_t request)
 {
+    MYR_ASSERT(array == MYR_NONE || array < q->arrays.count);
+    MYR_ASSERT((request != MYR_NONE) == (spec->request != NULL));
     struct qjob job;
     memset(&job, 0, sizeof(job)); /* the bytes between its fields are compared too */
     job.spec = *spec;
@@ -107,11 +109,13 @@ static void let_in_array(struct myr_queue *q, uint32_t at)
 {
     for (;;) {
         struct array *array = &q->arrays.items[at];
+        MYR_ASSERT(at < q->arrays.count && array->next <= array->count);
         if (!array->open || array->next == array->count || array->active >= array->limit) {
             return;
         }
         uint32_t id = array->first + array->next++;
         if (queue_job(q, id)->state == MYR_JOB_BLOCKED) { /* else it was cancelled before */
+            MYR_ASSERT(queue_job(q, id)->array == at && array->active < array->known);
             array->active++;
             let_in(q, id);
         }
@@ -129,6 +133,7 @@ int queue_submit(struct myr_queue *q, const struct myr_queue_job *spec, uint32_t
         let_in(q, id);
     } else {
         struct dependant dependant = {id, MYR_NONE, spec->after, spec->after_kind};
+        MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_BLOCKED && spec->after < id);
         myr_vec_push(&q->dependants, dependant);
     }
     *ret_id = id;
@@ -166,6 +171,7 @@ int myr_queue_submit_array(struct myr_queue *q, int64_t now_s, const struct myr_
         at = (uint32_t)q->arrays.count;
         myr_vec_push(&q->arrays, array);
     } else {
+        MYR_ASSERT(at < q->arrays.count && q->arrays.items[at].known == 0);
         q->array_free = q->arrays.items[at].next_free;
         q->arrays.items[at] = array;
     }
@@ -191,6 +197,7 @@ static void tell(struct myr_queue *q, const struct dependant *dependant, bool ok
     /* Who waits for any end does not mind how. */
     bool may = ok || dependant->kind == MYR_AFTER_ANY;
     if (at != MYR_NONE) {
+        MYR_ASSERT(at < q->arrays.count && q->arrays.items[at].first == first);
         /* The members of an array are let in below, as far as its limit goes. */
         q->arrays.items[at].open = may;
         count = may ? 0 : q->arrays.items[at].count;
@@ -211,22 +218,37 @@ static void tell(struct myr_queue *q, const struct dependant *dependant, bool ok
     }
 }
 
+/*
+ * Those that waited for the job go from the list before the first of them is told: an array that
+ * will never come may be forgotten with that, and takes what names it out of the same list.
+ */
+static void tell_all(struct myr_queue *q, const struct ended *ended)
+{
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(struct dependant) told = {};
+    size_t kept = 0;
+    for (size_t i = 0; i < q->dependants.count; i++) {
+        struct dependant dependant = q->dependants.items[i];
+        if (dependant.after == ended->job) {
+            myr_vec_push(&told, dependant);
+        } else {
+            q->dependants.items[kept++] = dependant;
+        }
+    }
+    MYR_ASSERT(kept + told.count == q->dependants.count);
+    q->dependants.count = kept;
+    for (size_t i = 0; i < told.count; i++) {
+        tell(q, &told.items[i], ended->ok);
+    }
+}
+
 void queue_tell_dependants(struct myr_queue *q)
 {
     /* Those that never will come end here, and who waits for them is told in the same round. */
     for (size_t e = 0; e < q->ended.count; e++) {
         struct ended ended = q->ended.items[e];
-        /* Those that were told go from the list. */
-        size_t kept = 0, count = q->dependants.count;
-        for (size_t i = 0; i < count; i++) {
-            struct dependant dependant = q->dependants.items[i];
-            if (dependant.after == ended.job) {
-                tell(q, &dependant, ended.ok);
-            } else {
-                q->dependants.items[kept++] = dependant;
-            }
-        }
-        q->dependants.count = kept;
+        tell_all(q, &ended);
+        /* As it is by now: an array that was forgotten meanwhile is not named any more. */
+        ended.array = q->ended.items[e].array;
         if (ended.array != MYR_NONE) {
             let_in_array(q, ended.array);
         }
