@@ -172,6 +172,94 @@ static void lengths_that_contradict_themselves_are_refused(void **state)
     myr_queue_free(q);
 }
 
+/* Whether a state can be read back, as it is at this moment. */
+static bool is_accepted(const struct myr_queue *q)
+{
+    struct myr_queue *back = NULL;
+    struct myr_buf bytes = {};
+    struct myr_err err = {};
+    myr_queue_save(q, &bytes);
+    int rc = myr_queue_load((struct myr_str){bytes.data, bytes.len}, &back, &err);
+    assert_true(rc == MYR_OK || rc == MYR_ECORRUPT);
+    myr_queue_free(back);
+    myr_buf_done(&bytes);
+    return rc == MYR_OK;
+}
+
+/* Two shares of one node would be taken off it twice, and off the other never. */
+static void a_gang_with_two_shares_of_a_node_is_refused(void **state)
+{
+    (void)state;
+    struct myr_place_shape shape = {4, 8, 4, 4};
+    struct myr_queue_policy policy = myr_queue_policy_default();
+    struct myr_queue *q = NULL;
+    uint32_t id, count;
+    assert_int_equal(myr_queue_create(&shape, &policy, tenants + 1, 1, &q, NULL), MYR_OK);
+    struct myr_queue_job job = {.gpus = 16};
+    assert_int_equal(myr_queue_submit(q, 0, &job, &id, NULL), MYR_OK);
+    (void)myr_queue_decide(q, 0, &count);
+    struct myr_gang *gang = &queue_job(q, id)->gang;
+    assert_int_equal(gang->count, 2);
+    /* Four GPUs of each node are as good. */
+    struct myr_share half[2] = {{gang->shares[0].node, 0x0f}, {gang->shares[1].node, 0x0f}};
+    job.gpus = 8;
+    queue_count_running(q, &queue_job(q, id)->spec, false);
+    queue_job(q, id)->spec.gpus = queue_job(q, id)->wish = 8;
+    queue_count_running(q, &queue_job(q, id)->spec, true);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct myr_share rest = {half[i].node, 0xf0};
+        myr_release(q->placer, &(struct myr_gang){1, &rest});
+        gang->shares[i] = half[i];
+        q->node_job_gpus[half[i].node * 8] = 4;
+    }
+    assert_true(is_accepted(q));
+    /* Both on the first node, and the second lists a job that is not there. */
+    myr_release(q->placer, &(struct myr_gang){1, &half[1]});
+    myr_place_take(q->placer, half[0].node, 0xf0);
+    gang->shares[1] = (struct myr_share){half[0].node, 0xf0};
+    assert_false(is_accepted(q));
+    myr_queue_free(q);
+}
+
+/* What a dependant, an array or an unused place names must be its own. */
+static void names_of_others_are_refused(void **state)
+{
+    (void)state;
+    struct myr_place_shape shape = {4, 8, 4, 4};
+    struct myr_queue_policy policy = myr_queue_policy_default();
+    struct myr_queue *q = NULL;
+    uint32_t first, after, array, next, last, count;
+    assert_int_equal(myr_queue_create(&shape, &policy, tenants + 1, 1, &q, NULL), MYR_OK);
+    struct myr_queue_job job = {.gpus = 8};
+    assert_int_equal(myr_queue_submit(q, 0, &job, &first, NULL), MYR_OK);
+    job.after_kind = MYR_AFTER_ANY;
+    assert_int_equal(myr_queue_submit(q, 0, &job, &after, NULL), MYR_OK);
+    assert_int_equal(myr_queue_submit_array(q, 0, &job, 2, 2, &array, NULL), MYR_OK);
+    assert_int_equal(myr_queue_submit(q, 0, &job, &next, NULL), MYR_OK);
+    assert_int_equal(myr_queue_submit(q, 0, &job, &last, NULL), MYR_OK);
+    assert_int_equal(myr_queue_cancel(q, 0, last), MYR_OK);
+    (void)myr_queue_decide(q, 0, &count);
+    uint32_t slot = q->job_free;
+    assert_true(is_accepted(q) && q->dependants.count >= 3 && slot != MYR_NONE);
+    assert_int_equal(next, array + 2);
+    struct {
+        uint32_t *at, bad;
+    } cases[] = {{&q->dependants.items[0].job, array},    /* it waits with its array */
+                 {&q->dependants.items[0].array, 0},      /* a second time */
+                 {&q->arrays.items[0].first, after},      /* others are members then */
+                 {&q->arrays.items[0].count, 3},          /* one too many */
+                 {&queue_job(q, array)->array, MYR_NONE}, /* one too few */
+                 {&q->jobs.items[slot].id, last}};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        uint32_t good = *cases[i].at;
+        *cases[i].at = cases[i].bad;
+        assert_false(is_accepted(q));
+        *cases[i].at = good;
+    }
+    assert_true(is_accepted(q));
+    myr_queue_free(q);
+}
+
 /* With a checksum that is right: refused, or good enough to work with. */
 static void what_was_made_up_does_no_harm(void **state)
 {
@@ -220,6 +308,8 @@ int main(void)
         cmocka_unit_test(what_was_stored_comes_back),
         cmocka_unit_test(damage_is_refused),
         cmocka_unit_test(lengths_that_contradict_themselves_are_refused),
+        cmocka_unit_test(a_gang_with_two_shares_of_a_node_is_refused),
+        cmocka_unit_test(names_of_others_are_refused),
         cmocka_unit_test(what_was_made_up_does_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

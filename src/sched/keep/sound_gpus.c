@@ -19,9 +19,16 @@ static bool put(const struct myr_queue *q, uint32_t node, uint64_t gpus, uint64_
     return true;
 }
 
+/* What a gang was found in: entries of the lists of nodes, and claims; each stands for one share.
+ */
+struct found {
+    uint8_t *listed, *stakes;
+    uint64_t shares; /* in entries of nodes */
+};
+
 /* The gang is whole, and each of its nodes knows of it. */
 static bool gang_sound(const struct myr_queue *q, const struct qjob *job, struct use *uses,
-                       uint64_t *shares)
+                       struct found *found)
 {
     uint64_t gpus = 0;
     for (uint32_t i = 0; i < job->gang.count; i++) {
@@ -34,9 +41,10 @@ static bool gang_sound(const struct myr_queue *q, const struct qjob *job, struct
         /* A claim's GPUs are taken from its stakes, not counted twice. */
         if (!queue_is_on(job)) { /* a claim: the stakes say it too */
             uint32_t at = queue_stake_find(q, share->node, job->id, 0);
-            if (at == MYR_NONE || q->stakes.items[at].gpus != share->gpus) {
+            if (at == MYR_NONE || q->stakes.items[at].gpus != share->gpus || found->stakes[at]) {
                 return false;
             }
+            found->stakes[at] = 1;
             continue;
         }
         uint32_t k = 0, count = q->node_job_count[share->node];
@@ -45,10 +53,11 @@ static bool gang_sound(const struct myr_queue *q, const struct qjob *job, struct
             k++;
         }
         if (k == count || q->node_job_gpus[first + k] != gpu_count(share->gpus) ||
-            !put(q, share->node, share->gpus, &use->runs)) {
+            found->listed[first + k] || !put(q, share->node, share->gpus, &use->runs)) {
             return false;
         }
-        ++*shares;
+        found->listed[first + k] = 1;
+        found->shares++;
     }
     return gpus == (job->gang.count ? job->spec.gpus : 0);
 }
@@ -208,8 +217,12 @@ static bool node_sound(const struct myr_queue *q, uint32_t node, const struct us
 
 bool sound_gpus(const struct myr_queue *q)
 {
-    struct use *uses = myr_xcalloc(q->shape.nodes, sizeof(*uses));
-    uint64_t shares = 0, listed = 0;
+    MYR_CLEANUP(myr_free_at) struct use *uses = myr_xcalloc(q->shape.nodes, sizeof(*uses));
+    MYR_CLEANUP(myr_free_at)
+    uint8_t *entries = myr_xcalloc((size_t)q->shape.nodes * q->shape.gpus_per_node, 1);
+    MYR_CLEANUP(myr_free_at) uint8_t *stakes = myr_xcalloc(q->stakes.count + 1, 1);
+    struct found found = {.listed = entries, .stakes = stakes};
+    uint64_t listed = 0;
     bool sound = true;
     for (uint32_t node = 0; node < q->shape.nodes && sound; node++) {
         sound = q->node_job_count[node] <= q->shape.gpus_per_node;
@@ -223,13 +236,12 @@ bool sound_gpus(const struct myr_queue *q)
     /* Lists are whole by now: whatever follows may walk them. */
     sound = sound && stakes_sound(q, uses);
     for (size_t i = 0; i < q->jobs.count && sound; i++) {
-        sound = gang_sound(q, &q->jobs.items[i], uses, &shares);
+        sound = gang_sound(q, &q->jobs.items[i], uses, &found);
     }
     /* Each share was found on its node, and there are no others. */
-    sound = sound && shares == listed && claims_sound(q, uses);
+    sound = sound && found.shares == listed && claims_sound(q, uses);
     for (uint32_t node = 0; node < q->shape.nodes && sound; node++) {
         sound = node_sound(q, node, &uses[node]);
     }
-    free(uses);
     return sound;
 }

@@ -63,8 +63,8 @@ static bool rest_sound(const struct myr_queue *q, uint8_t *pages, uint8_t *slots
         }
     }
     for (uint32_t slot = q->job_free; slot != MYR_NONE; slot = q->jobs.items[slot].next) {
-        if (!mark(slots, slot, q->jobs.count) || q->jobs.items[slot].gang.shares ||
-            q->jobs.items[slot].own_gang.shares) {
+        if (!mark(slots, slot, q->jobs.count) || q->jobs.items[slot].id != MYR_NONE ||
+            q->jobs.items[slot].gang.shares || q->jobs.items[slot].own_gang.shares) {
             return false;
         }
     }
@@ -148,6 +148,27 @@ static bool array_list_sound(const struct myr_queue *q, uint32_t unused)
     return unused == 0;
 }
 
+/* Whoever is known of the ids that were given to an array is one of its members. */
+static bool members_sound(const struct myr_queue *q)
+{
+    uint64_t members = 0;
+    for (size_t i = 0; i < q->arrays.count; i++) {
+        const struct array *a = &q->arrays.items[i];
+        members += a->count;
+        /* No id was given to two of them, so they are never more than there are ids. */
+        if (members > q->job_count) {
+            return false;
+        }
+        for (uint32_t k = 0; k < a->count; k++) {
+            const struct qjob *job = sound_job(q, a->first + k);
+            if (job && job->array != i) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 /* Counts of every array follow from its members; unused ones are empty. */
 static bool arrays_sound(const struct myr_queue *q)
 {
@@ -177,7 +198,7 @@ static bool arrays_sound(const struct myr_queue *q)
                 a->open <= 1 && a->active == active[i];
     }
     free(active);
-    return sound && array_list_sound(q, unused);
+    return sound && array_list_sound(q, unused) && members_sound(q);
 }
 
 static bool array_given(const struct myr_queue *q, uint32_t array)
@@ -185,14 +206,25 @@ static bool array_given(const struct myr_queue *q, uint32_t array)
     return array == MYR_NONE || array < q->arrays.count;
 }
 
+/* A job that waits for another by itself, or an array in use, which does so once. */
+static bool dependant_sound(const struct myr_queue *q, const struct dependant *d, uint8_t *seen)
+{
+    if (d->job >= q->job_count || (uint32_t)d->kind > MYR_AFTER_ANY) {
+        return false;
+    }
+    if (d->array == MYR_NONE) {
+        return queue_job(q, d->job)->array == MYR_NONE;
+    }
+    return mark(seen, d->array, q->arrays.count) && q->arrays.items[d->array].known > 0 &&
+           q->arrays.items[d->array].first == d->job;
+}
+
 /* Who waits for whom: jobs and arrays are there, the job waited for may be forgotten. */
 static bool waiting_for_others_sound(const struct myr_queue *q)
 {
+    MYR_CLEANUP(myr_free_at) uint8_t *seen = myr_xcalloc(q->arrays.count + 1, 1);
     for (size_t i = 0; i < q->dependants.count; i++) {
-        const struct dependant *d = &q->dependants.items[i];
-        if (d->job >= q->job_count || !array_given(q, d->array) ||
-            (uint32_t)d->kind > MYR_AFTER_ANY ||
-            (d->array != MYR_NONE && q->arrays.items[d->array].first != d->job)) {
+        if (!dependant_sound(q, &q->dependants.items[i], seen)) {
             return false;
         }
     }
