@@ -54,10 +54,9 @@ static int read_event(struct reader *r, struct myr_bench_event *ret, struct myr_
         return refuse(r, 0, "unknown event", err);
     }
     ret->kind = places ? MYR_EVENT_PLACE : MYR_EVENT_RELEASE;
-    int rc = read_number(r, 1, 0, MYR_BENCH_JOBS_MAX - 1, &ret->job, err);
-    rc = rc < 0 || !places ? rc : read_number(r, 2, 1, r->nodes, &ret->nodes, err);
-    if (rc < 0) {
-        return rc;
+    MYR_TRY(read_number(r, 1, 0, MYR_BENCH_JOBS_MAX - 1, &ret->job, err));
+    if (places) {
+        MYR_TRY(read_number(r, 2, 1, r->nodes, &ret->nodes, err));
     }
     /* Released twice, or placed on top of itself, would corrupt the placer. */
     if (r->placed[ret->job] == places) {

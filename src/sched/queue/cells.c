@@ -24,6 +24,7 @@ static void create_estate(struct estate *e, const struct myr_place_shape *shape,
     if (cells == 0) {
         return;
     }
+    MYR_ASSERT(e->nodes >= cells && e->nodes <= shape->nodes);
     /* The same groups and pods as the real cluster, so what is close together there is so here. */
     struct myr_place_shape own = *shape;
     own.nodes = e->nodes;
@@ -117,6 +118,7 @@ static struct spot spot_of(const struct myr_queue *q, const struct estate *e, ui
 static uint32_t physical(const struct myr_queue *q, const struct spot *spot)
 {
     const struct pool *pool = &q->cells->pools[spot->level];
+    MYR_ASSERT(spot->cell->place < pool->places && spot->offset < pool->place_nodes);
     return pool->first_node + spot->cell->place * pool->place_nodes + spot->offset;
 }
 
@@ -148,7 +150,7 @@ static void bind_cell(struct myr_queue *q, const struct spot *spot)
     }
     /* There are as many places as cells of this level, and this cell has none yet. */
     MYR_ASSERT(best != MYR_NONE);
-    MYR_ASSERT(spot->cell->place == MYR_NONE && spot->cell->in_use == 0);
+    MYR_ASSERT(spot->cell->place == MYR_NONE && spot->cell->in_use == 0 && !pool->bound[best]);
     pool->bound[best] = 1;
     spot->cell->place = best;
 }
@@ -196,6 +198,7 @@ void queue_cells_node(struct myr_queue *q, uint32_t node)
 static void release_own(struct myr_queue *q, struct estate *e, const struct myr_gang *gang,
                         bool counted)
 {
+    MYR_ASSERT(gang->count > 0 && e->placer);
     myr_release(e->placer, gang);
     for (uint32_t i = 0; i < gang->count; i++) {
         struct spot spot = spot_of(q, e, gang->shares[i].node);
@@ -262,6 +265,8 @@ static void free_unused(struct myr_queue *q, struct estate *e)
 uint32_t queue_cells_reserve(struct myr_queue *q, uint32_t id, struct myr_gang *ret)
 {
     const struct qjob *job = queue_job(q, id);
+    MYR_ASSERT(q->cells->count == q->tenant_count);
+    MYR_ASSERT(job->state == MYR_JOB_WAITS && job->owner == MYR_NONE && job->request == MYR_NONE);
     /* Its own tenant first, then those above: what is nearer is used up first. */
     uint32_t gpus = job->spec.gpus, t = with_room(q, job->spec.tenant, gpus);
     while (t != MYR_NONE && !place_own(q, &q->cells->estates[t], gpus, ret)) {
@@ -275,6 +280,7 @@ uint32_t queue_cells_reserve(struct myr_queue *q, uint32_t id, struct myr_gang *
 void queue_cells_cancel(struct myr_queue *q, uint32_t owner, const struct myr_gang *own)
 {
     struct estate *e = &q->cells->estates[owner];
+    MYR_ASSERT(owner < q->cells->count && e->placer && own->count > 0);
     myr_release(e->placer, own);
     free_unused(q, e);
 }
@@ -289,7 +295,8 @@ uint32_t queue_cells_physical(const struct myr_queue *q, uint32_t owner, uint32_
 void queue_cells_enter(struct myr_queue *q, uint32_t id, uint32_t owner, struct myr_gang own)
 {
     struct estate *e = &q->cells->estates[owner];
-    MYR_ASSERT(queue_job(q, id)->owner == MYR_NONE);
+    MYR_ASSERT(queue_job(q, id)->owner == MYR_NONE && queue_job(q, id)->own_gang.count == 0);
+    MYR_ASSERT(owner < q->cells->count && e->placer && own.count > 0);
     for (uint32_t i = 0; i < own.count; i++) {
         spot_of(q, e, own.shares[i].node).cell->in_use++;
     }
@@ -302,7 +309,9 @@ void queue_cells_enter(struct myr_queue *q, uint32_t id, uint32_t owner, struct 
 void queue_leave_own(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
+    MYR_ASSERT((job->owner != MYR_NONE) == (job->own_gang.count > 0));
     if (job->owner != MYR_NONE) {
+        MYR_ASSERT(q->cells && job->owner < q->cells->count);
         release_own(q, &q->cells->estates[job->owner], &job->own_gang, true);
         free(job->own_gang.shares);
         job->own_gang = (struct myr_gang){};

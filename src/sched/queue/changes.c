@@ -44,6 +44,9 @@ static int end_as(struct myr_queue *q, int64_t now_s, uint32_t id, enum myr_job_
     } else {
         queue_end_job(q, id, result, MYR_STOP_CANCEL);
     }
+    /* Over, or as soon as its last rank is gone. */
+    MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_DONE ||
+               queue_job(q, id)->state == MYR_JOB_STOPPING);
     if (service != MYR_NONE) {
         queue_replace_replica(q, service, id);
     }
@@ -64,6 +67,7 @@ int myr_queue_succeeded(struct myr_queue *q, int64_t now_s, uint32_t id)
 static void start_holding(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
+    MYR_ASSERT(!job->user_held && job->state != MYR_JOB_DONE);
     job->user_held = true;
     if (job->state == MYR_JOB_WAITS) {
         queue_dequeue(q, id);
@@ -152,6 +156,7 @@ int myr_queue_resize(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t g
 /* An array by node grows; what is new is zero. */
 static void *grown(void *old, uint64_t before, uint64_t now, size_t size)
 {
+    MYR_ASSERT(before <= now && size > 0);
     void *items = myr_xrealloc(old, now, size);
     memset((char *)items + before * size, 0, (now - before) * size);
     return items;
@@ -214,6 +219,7 @@ int myr_queue_grow(struct myr_queue *q, int64_t now_s, const struct myr_place_sh
         const struct qjob *job = &q->jobs.items[i];
         q->big_runs += queue_is_on(job) && queue_is_large(q, job->spec.gpus, 4);
     }
+    MYR_ASSERT(q->busy_gpus <= now * per && q->spares_kept <= now);
     return MYR_OK;
 }
 
@@ -263,6 +269,7 @@ int myr_queue_set_tenants(struct myr_queue *q, int64_t now_s, const struct myr_t
     for (uint32_t t = 0; t < count; t++) {
         uint32_t parent = tenants[t].parent;
         if (q->tenant_jobs[t]) {
+            MYR_ASSERT(q->brothers[parent == MYR_NONE ? 0 : parent + 1].count > 0);
             q->brothers[parent == MYR_NONE ? 0 : parent + 1].weight +=
                 tenants[t].weight ? tenants[t].weight : 1;
         }

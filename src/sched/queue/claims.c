@@ -10,6 +10,7 @@
 static uint64_t lowest_bits(uint64_t mask, uint32_t count)
 {
     uint64_t taken = 0;
+    MYR_ASSERT(count <= gpu_count(mask));
     for (uint32_t i = 0; i < count; i++) {
         taken |= mask & (0 - mask);
         mask &= mask - 1;
@@ -41,7 +42,9 @@ void queue_claim_share(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t
     uint64_t here = myr_placer_free_mask(q->placer, node), may = queue_claimable_gpus(q, node);
     uint64_t now = lowest_bits(here, gpus < gpu_count(here) ? gpus : gpu_count(here));
     uint64_t later = lowest_bits(may & ~here, gpus - gpu_count(now));
-    MYR_ASSERT(gpu_count(now | later) == gpus && gpus > 0);
+    MYR_ASSERT(gpu_count(now | later) == gpus && gpus > 0 && !(now & later));
+    /* There is room for as many shares as the job needs nodes. */
+    MYR_ASSERT(job->state == MYR_JOB_WAITS && job->gang.count < queue_nodes_of(q, job));
     if (now) {
         myr_place_take(q->placer, node, now);
     }
@@ -53,6 +56,7 @@ void queue_claim_share(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t
 void queue_claim_end(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
+    MYR_ASSERT(job->state == MYR_JOB_WAITS && job->gang.count > 0);
     if (job->pending == 0) {
         queue_run_job(q, id);
         return;
@@ -67,6 +71,7 @@ void queue_claim_gang(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
     MYR_ASSERT(job->gang.count > 0 && job->pending <= job->spec.gpus);
+    MYR_ASSERT(job->state != MYR_JOB_CLAIMS && job->result == MYR_RESULT_NONE);
     job->state = MYR_JOB_CLAIMS;
     for (uint32_t i = 0; i < job->gang.count; i++) {
         const struct myr_share *share = &job->gang.shares[i];
@@ -99,7 +104,7 @@ static void unstake(struct myr_queue *q, uint32_t id)
 void queue_claim_drop(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->state == MYR_JOB_CLAIMS);
+    MYR_ASSERT(job->state == MYR_JOB_CLAIMS && job->gang.count > 0);
     unstake(q, id);
     for (uint32_t i = 0; i < job->gang.count; i++) {
         struct myr_share own = job->gang.shares[i];
@@ -120,6 +125,7 @@ void queue_claim_drop(struct myr_queue *q, uint32_t id)
 
 void queue_claims_drop_on(struct myr_queue *q, uint32_t node, bool borrowed)
 {
+    MYR_ASSERT(node < q->shape.nodes);
     for (uint32_t at = q->stake_first[node]; at != MYR_NONE;) {
         const struct stake *stake = &q->stakes.items[at];
         uint32_t id = stake->job;
@@ -137,6 +143,7 @@ void queue_claims_start(struct myr_queue *q)
     for (size_t i = 0; i < q->claims.count;) {
         uint32_t id = q->claims.items[i];
         const struct qjob *job = queue_job(q, id);
+        MYR_ASSERT(job->state == MYR_JOB_CLAIMS && job->pending <= job->spec.gpus);
         /* A strict job starts when its older ranks are gone as well. */
         if (job->pending > 0 || (job->leaving > 0 && !job->spec.restart_epoch)) {
             i++;

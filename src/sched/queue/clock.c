@@ -26,6 +26,7 @@ static int64_t bounded(__int128 value)
 static void pass(struct myr_queue *q, int64_t passed_s)
 {
     int64_t all = (int64_t)q->shape.nodes * q->shape.gpus_per_node;
+    MYR_ASSERT(passed_s > 0 && q->busy_gpus <= (uint64_t)all);
     /* Nodes may stand idle for a part of all GPU time, and that is saved up only for so long. */
     int64_t most = all * q->policy.drain_ppm * q->policy.drain_save_s;
     int64_t earned_s = passed_s < q->policy.drain_save_s ? passed_s : q->policy.drain_save_s;

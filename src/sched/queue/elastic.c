@@ -45,9 +45,10 @@ static uint32_t next_elastic(const struct myr_queue *q, uint32_t *ret_gpus)
 /* What fits whole has started already; those left take what there is, in their order. */
 void queue_start_elastic(struct myr_queue *q)
 {
-    uint32_t id, gpus;
+    uint32_t id, gpus = 0;
     while (q->elastic && (id = next_elastic(q, &gpus)) != MYR_NONE) {
         struct qjob *job = queue_job(q, id);
+        MYR_ASSERT(gpus > 0 && gpus >= job->spec.gpus_min && gpus <= job->wish);
         /*
          * It may fail: then the job is blocked for this decision, and the
          * next one is looked for.

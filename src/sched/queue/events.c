@@ -31,6 +31,7 @@ int myr_queue_started(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t 
     rc = queue_advance(q, now_s);
     MYR_ASSERT(rc == MYR_OK);
     const struct qjob *job = queue_job(q, id);
+    MYR_ASSERT(job->epoch == epoch && job->state == MYR_JOB_STARTING);
     queue_begin_work(q, id);
     /* A node starts ranks when those of older incarnations are gone. */
     for (uint32_t i = 0; job->leaving > 0 && i < job->gang.count; i++) {
@@ -58,6 +59,7 @@ static void avoid_node(struct myr_queue *q, uint32_t node)
         return;
     }
     struct avoid avoid;
+    MYR_ASSERT(node < q->shape.nodes);
     memset(&avoid, 0, sizeof(avoid));
     avoid.node = node;
     avoid.until_s = queue_after_s(q->now_s, q->policy.avoid_s);
@@ -95,7 +97,7 @@ int myr_queue_start_failed(struct myr_queue *q, int64_t now_s, uint32_t id, uint
         return MYR_ESTALE;
     }
     rc = queue_advance(q, now_s);
-    MYR_ASSERT(rc == MYR_OK);
+    MYR_ASSERT(rc == MYR_OK && job->epoch == epoch && queue_is_on(job));
     if (node != MYR_NONE) {
         avoid_node(q, node);
     }
@@ -150,7 +152,9 @@ int myr_queue_stopped(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t 
         return MYR_ESTALE;
     }
     int rc = queue_advance(q, now_s);
-    MYR_ASSERT(rc == MYR_OK);
+    /* Who is still leaving is not forgotten as time goes on, so both are what they were. */
+    MYR_ASSERT(rc == MYR_OK && job->id == id && job->leaving > 0);
+    MYR_ASSERT(node == MYR_NONE || q->stakes.items[at].job == id);
     if (node == MYR_NONE) {
         (void)all_gone(q, id, epoch, true);
     } else {
@@ -192,6 +196,7 @@ int myr_queue_exited(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t e
     int rc = queue_advance(q, now_s);
     MYR_ASSERT(rc == MYR_OK);
     struct qjob *job = queue_job(q, id);
+    MYR_ASSERT(job->epoch == epoch && queue_is_on(job));
     uint32_t service = job->service;
     /* A node that asks for the job to be queued again has not failed it. */
     job->attempts += how == MYR_EXIT_FAILED;
@@ -268,6 +273,7 @@ int myr_queue_drain(struct myr_queue *q, int64_t now_s, uint32_t node, bool drai
 {
     /* Checked here as well: what is refused below must not have changed anything. */
     if (drain && node < q->shape.nodes && now_s >= q->now_s && q->closed[node] & CLOSED_SPARE) {
+        MYR_ASSERT(q->spares_kept > 0);
         queue_close_node(q, node, CLOSED_SPARE, false); /* a spare must be good for use */
         q->spares_kept--;
     }

@@ -76,6 +76,7 @@ void queue_share_holds(struct myr_queue *q)
         queue_set_held(q, hold, false);
         uint32_t id;
         while ((id = next_guest(q, hold, left_s)) != MYR_NONE) {
+            MYR_ASSERT(id != hold->job);
             /* Who has a right to the nodes is no guest, and is not stopped as one. */
             bool by_right = queue_outranks(q, id, hold->job);
             if (queue_start(q, id) && !by_right) {
@@ -140,6 +141,8 @@ static int64_t hold_until_s(const struct myr_queue *q, const struct hold *hold)
 static bool start_in_time(struct myr_queue *q, uint32_t id, uint32_t node, int64_t until_s)
 {
     const struct qjob *job = queue_job(q, id);
+    MYR_ASSERT(job->state == MYR_JOB_WAITS && job->request == MYR_NONE);
+    MYR_ASSERT(!queue_is_gang(q, job->spec.gpus) && node < q->shape.nodes);
     /* The restart counts in any case, though one that has never run needs none. */
     int64_t end_s = q->now_s + job->spec.limit_s - job->saved_s + q->policy.restart_s;
     uint64_t mask = myr_placer_free_mask(q->placer, node), taken = 0;

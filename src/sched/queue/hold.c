@@ -56,6 +56,7 @@ static uint32_t pick_in_group(const struct myr_queue *q, uint32_t id, uint32_t g
                               uint32_t wanted, struct choice *ret)
 {
     uint32_t first = group * q->shape.group_nodes, end = first + q->shape.group_nodes, count = 0;
+    MYR_ASSERT(wanted > 0 && wanted <= q->shape.group_nodes && first < q->shape.nodes);
     end = end < q->shape.nodes ? end : q->shape.nodes;
     for (uint32_t node = first; node < end; node++) {
         if (q->closed[node] || !queue_suits(q, queue_job(q, id), node)) {
@@ -122,6 +123,7 @@ static void pick_anywhere(struct myr_queue *q, struct hold *hold, uint32_t neede
 {
     struct choice *all = myr_xcalloc(q->shape.nodes, sizeof(*all));
     uint32_t count = 0;
+    MYR_ASSERT(hold->nodes.count == 0 && needed > 0 && needed <= q->shape.nodes);
     for (uint32_t node = 0; node < q->shape.nodes; node++) {
         if (!q->closed[node] && queue_suits(q, queue_job(q, hold->job), node)) {
             all[count++] = (struct choice){node, queue_ready_s(q, node)};
@@ -141,6 +143,7 @@ static void pick_groups(struct myr_queue *q, struct hold *hold, uint32_t needed)
     uint32_t per = q->shape.group_nodes, groups = (q->shape.nodes + per - 1) / per;
     struct choice *picked = myr_xcalloc(per, sizeof(*picked));
     struct choice *best = myr_xcalloc(per, sizeof(*best));
+    MYR_ASSERT(hold->nodes.count == 0 && needed > 0 && needed <= q->shape.nodes);
     while (needed > 0) {
         uint32_t wanted = needed < per ? needed : per, best_count = 0;
         for (uint32_t g = 0; g < groups; g++) {
@@ -158,7 +161,9 @@ static void pick_groups(struct myr_queue *q, struct hold *hold, uint32_t needed)
         if (best_count == 0) {
             break;
         }
+        MYR_ASSERT(best_count <= wanted);
         for (uint32_t i = 0; i < best_count; i++) {
+            MYR_ASSERT(!q->closed[best[i].node]);
             queue_close_node(q, best[i].node, CLOSED_HOLD, true);
             myr_vec_push(&hold->nodes, best[i].node);
         }
@@ -216,6 +221,7 @@ static bool keep_nodes(struct myr_queue *q, struct hold *hold, uint32_t needed)
  */
 static void choose_nodes(struct myr_queue *q, struct hold *hold)
 {
+    MYR_ASSERT(queue_job(q, hold->job)->state == MYR_JOB_WAITS);
     uint32_t gpus = queue_job(q, hold->job)->spec.gpus;
     uint32_t needed = queue_nodes_of(q, queue_job(q, hold->job));
     bool anywhere = queue_waited_s(q, hold->job) >= queue_locality_s(q, gpus, q->policy.spread_s);
@@ -391,7 +397,9 @@ static void open_holds(struct myr_queue *q)
         if (id == MYR_NONE || queue_may_start(q, id)) {
             return;
         }
-        held -= queue_strict(q, id) ? drop_outranked(q, id) : 0;
+        size_t dropped = queue_strict(q, id) ? drop_outranked(q, id) : 0;
+        MYR_ASSERT(dropped <= held);
+        held -= dropped;
         uint32_t needed = queue_nodes_of(q, queue_job(q, id));
         if (q->holds.count && needed + held > q->shape.nodes / HOLD_SHARE) {
             return; /* one gang at a time if it is large */

@@ -3,224 +3,11 @@
 #include "queue/state.h"
 
 /*
- * The life of a job: into its line, onto its nodes, off them and to its end. Every count and list
- * that says how many wait or run, where, and for whom, is kept here. 'since_s' has two meanings:
+ * The life of a job: onto its nodes, off them, back into its line and to its end. Every count and
+ * list that says how many run, where, and for whom, is kept here. 'since_s' has two meanings:
  * for a job that waits, when it would have come had it waited in one piece; while it runs and when
  * it is over, how long it has waited.
  */
-
-/* The line for the job, made if there is none yet; adding one moves the others in memory. */
-static uint32_t line_for(struct myr_queue *q, const struct qjob *job, uint32_t level)
-{
-    struct line line = {.tenant = job->spec.tenant,
-                        .gpus = job->spec.gpus,
-                        .priority = job->spec.priority,
-                        .level = level,
-                        .reclaims = job->spec.reclaims,
-                        .request = job->request,
-                        .first = MYR_NONE,
-                        .last = MYR_NONE};
-    uint64_t key = queue_line_key(&line);
-    const uint32_t *known = myr_u64map_find(&q->line_of, key);
-    if (known) {
-        struct line *old = &q->lines.items[*known];
-        if (old->first == MYR_NONE) { /* of a request that is gone: its number was given again */
-            old->tenant = line.tenant;
-            old->gpus = line.gpus;
-        }
-        return *known;
-    }
-    myr_vec_push(&q->lines, line);
-    myr_u64map_add(&q->line_of, key, (uint32_t)q->lines.count - 1);
-    return (uint32_t)q->lines.count - 1;
-}
-
-/* The place of a size among those that wait; where it would be if none of it does. */
-static size_t size_at(const struct myr_queue *q, uint32_t gpus)
-{
-    size_t low = 0, high = q->sizes.count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (q->sizes.items[middle].gpus < gpus) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-/* The lists of sizes and of lines alike let a search go by size, smallest first. */
-static void list_alike(struct myr_queue *q, uint32_t at)
-{
-    struct line *line = &q->lines.items[at];
-    size_t place = size_at(q, line->gpus);
-    if (place == q->sizes.count || q->sizes.items[place].gpus != line->gpus) {
-        myr_vec_push(&q->sizes, (struct size){});
-        memmove(&q->sizes.items[place + 1], &q->sizes.items[place],
-                (q->sizes.count - 1 - place) * sizeof(struct size));
-        q->sizes.items[place] = (struct size){line->gpus, MYR_NONE};
-    }
-    /* Sizes stay sorted: searches rely on it. */
-    MYR_ASSERT(place == 0 || q->sizes.items[place - 1].gpus < line->gpus);
-    MYR_ASSERT(place + 1 == q->sizes.count || q->sizes.items[place + 1].gpus > line->gpus);
-    struct size *size = &q->sizes.items[place];
-    line->previous_alike = MYR_NONE;
-    line->next_alike = size->first;
-    if (size->first != MYR_NONE) {
-        q->lines.items[size->first].previous_alike = at;
-    }
-    size->first = at;
-}
-
-/* A size goes with its last line, so that searches meet only sizes that wait. */
-static void unlist_alike(struct myr_queue *q, uint32_t at)
-{
-    const struct line *line = &q->lines.items[at];
-    size_t place = size_at(q, line->gpus);
-    MYR_ASSERT(place < q->sizes.count && q->sizes.items[place].gpus == line->gpus);
-    *(line->previous_alike == MYR_NONE ? &q->sizes.items[place].first
-                                       : &q->lines.items[line->previous_alike].next_alike) =
-        line->next_alike;
-    if (line->next_alike != MYR_NONE) {
-        q->lines.items[line->next_alike].previous_alike = line->previous_alike;
-    }
-    if (q->sizes.items[place].first == MYR_NONE) {
-        q->sizes.count--;
-        memmove(&q->sizes.items[place], &q->sizes.items[place + 1],
-                (q->sizes.count - place) * sizeof(struct size));
-    }
-}
-
-/* Busy lines are linked in the order in which they became so; unlinking keeps that order. */
-static void set_busy(struct myr_queue *q, uint32_t at, bool busy)
-{
-    struct line *line = &q->lines.items[at];
-    if (busy) {
-        line->previous_busy = q->busy_last;
-        line->next_busy = MYR_NONE;
-        *(q->busy_last == MYR_NONE ? &q->busy_first : &q->lines.items[q->busy_last].next_busy) = at;
-        q->busy_last = at;
-        list_alike(q, at);
-        return;
-    }
-    *(line->previous_busy == MYR_NONE ? &q->busy_first
-                                      : &q->lines.items[line->previous_busy].next_busy) =
-        line->next_busy;
-    *(line->next_busy == MYR_NONE ? &q->busy_last
-                                  : &q->lines.items[line->next_busy].previous_busy) =
-        line->previous_busy;
-    unlist_alike(q, at);
-}
-
-/*
- * The job of a line after which one that waits since then stands, or MYR_NONE. Looked for from both
- * ends: those that come stand last, those that were stopped first.
- */
-static uint32_t place_in_line(const struct myr_queue *q, const struct line *line, int64_t since_s)
-{
-    uint32_t back = line->last, front = line->first;
-    while (back != MYR_NONE && queue_job(q, back)->since_s > since_s) {
-        if (queue_job(q, front)->since_s > since_s) {
-            return queue_job(q, front)->previous;
-        }
-        front = queue_job(q, front)->next;
-        back = queue_job(q, back)->previous;
-    }
-    return back;
-}
-
-/* Of those that wait some are of a kind; never more than all. */
-static void assert_waiting(const struct myr_queue *q)
-{
-    MYR_ASSERT(q->waiting <= q->jobs.count && q->reclaiming <= q->waiting);
-    MYR_ASSERT(q->limited <= q->waiting && q->elastic <= q->waiting && q->shaped <= q->waiting);
-}
-
-/* Into its line, behind those that have waited longer. */
-static void line_up(struct myr_queue *q, uint32_t id)
-{
-    struct qjob *job = queue_job(q, id);
-    job->line = line_for(q, job, queue_level_of(q, job->saved_s));
-    struct line *line = &q->lines.items[job->line];
-    if (line->first == MYR_NONE) {
-        set_busy(q, job->line, true);
-    }
-    uint32_t before = place_in_line(q, line, job->since_s);
-    job->previous = before;
-    job->next = before == MYR_NONE ? line->first : queue_job(q, before)->next;
-    *(before == MYR_NONE ? &line->first : &queue_job(q, before)->next) = id;
-    *(job->next == MYR_NONE ? &line->last : &queue_job(q, job->next)->previous) = id;
-    MYR_ASSERT(before == MYR_NONE || queue_job(q, before)->since_s <= job->since_s);
-    MYR_ASSERT(job->next == MYR_NONE || queue_job(q, job->next)->since_s > job->since_s);
-    job->state = MYR_JOB_WAITS;
-    /* It may ask at once: something may have ended while it ran. */
-    job->retry_s = 0;
-    if (line->first == id) {
-        queue_first_changed(q, job->line);
-    }
-    /* The next scan for holds must not be later than this job's turn. */
-    int64_t due_s = queue_after_s(job->since_s, queue_hold_s(q, job->spec.gpus));
-    if (due_s < q->hold_scan_s) {
-        q->hold_scan_s = due_s;
-    }
-    q->waiting++;
-    q->reclaiming += job->spec.reclaims;
-    q->limited += job->spec.limit_s > 0;
-    q->elastic += job->spec.gpus_min > 0;
-    q->shaped += job->request != MYR_NONE;
-    assert_waiting(q);
-}
-
-void queue_dequeue(struct myr_queue *q, uint32_t id)
-{
-    struct qjob *job = queue_job(q, id);
-    struct line *line = &q->lines.items[job->line];
-    MYR_ASSERT(job->state == MYR_JOB_WAITS && q->waiting > 0);
-    *(job->previous == MYR_NONE ? &line->first : &queue_job(q, job->previous)->next) = job->next;
-    *(job->next == MYR_NONE ? &line->last : &queue_job(q, job->next)->previous) = job->previous;
-    /* Only a new first job changes when its line is due. */
-    if (line->first == MYR_NONE) {
-        set_busy(q, job->line, false);
-    } else if (job->previous == MYR_NONE) {
-        queue_first_changed(q, job->line);
-    }
-    q->waiting--;
-    q->reclaiming -= job->spec.reclaims;
-    q->limited -= job->spec.limit_s > 0;
-    q->elastic -= job->spec.gpus_min > 0;
-    q->shaped -= job->request != MYR_NONE;
-    MYR_ASSERT((line->first == MYR_NONE) == (line->last == MYR_NONE));
-    assert_waiting(q);
-}
-
-void queue_wake_at(struct myr_queue *q, int64_t time_s)
-{
-    if (time_s > q->now_s) {
-        myr_heap_push(&q->wakes, time_s, MYR_NONE);
-    }
-}
-
-/* The moments at which a waiting job gets more rights. */
-static void wake_for(struct myr_queue *q, uint32_t id)
-{
-    const struct qjob *job = queue_job(q, id);
-    uint32_t gpus = job->spec.gpus;
-    bool gang = queue_is_gang(q, gpus);
-    /* Twice a patience that is almost for ever would overflow. */
-    bool patient = q->policy.patience_s < INT64_MAX / 4;
-    const int64_t after[] = {queue_hold_s(q, gpus), q->policy.patience_s,
-                             patient ? 2 * q->policy.patience_s : 0,
-                             gang ? queue_locality_s(q, gpus, q->policy.locality_s) : 0,
-                             gang ? queue_locality_s(q, gpus, q->policy.spread_s) : 0};
-    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(after); i++) {
-        int64_t time_s = queue_after_s(job->since_s, after[i]);
-        if (after[i] > 0 && time_s < INT64_MAX && time_s > q->now_s) {
-            /* With its id: the wake is dropped when the job no longer waits. */
-            myr_heap_push(&q->wakes, time_s, id);
-        }
-    }
-}
 
 void queue_decide_add(struct myr_queue *q, const struct myr_decision *decision)
 {
@@ -229,12 +16,19 @@ void queue_decide_add(struct myr_queue *q, const struct myr_decision *decision)
         q->decisions.count = 0;
         q->handed = false;
     }
+    /* What starts or stops is one incarnation of a job; those count from 1. */
+    MYR_ASSERT(decision->job < q->job_count && decision->by != decision->job);
+    MYR_ASSERT(decision->kind == MYR_DECIDE_REPLACE || decision->epoch > 0);
     myr_vec_push(&q->decisions, *decision);
 }
 
 void queue_count_running(struct myr_queue *q, const struct myr_queue_job *spec, bool more)
 {
+    bool large = queue_is_large(q, spec->gpus, 4);
     q->shares++;
+    MYR_ASSERT(spec->gpus > 0 && spec->tenant < q->tenant_count);
+    MYR_ASSERT(more || (q->priority_runs[spec->priority + MYR_PRIORITY_MAX] > 0 &&
+                        q->big_runs >= large && q->busy_gpus >= spec->gpus));
     for (uint32_t t = spec->tenant; t != MYR_NONE; t = q->tenants[t].parent) {
         MYR_ASSERT(more || q->tenant_gpus[t] >= spec->gpus);
         q->tenant_gpus[t] += more ? spec->gpus : 0 - (uint64_t)spec->gpus;
@@ -242,15 +36,9 @@ void queue_count_running(struct myr_queue *q, const struct myr_queue_job *spec, 
     q->busy_gpus += more ? spec->gpus : 0 - (uint64_t)spec->gpus;
     /* UINT32_MAX is minus one: these are counts of 32 bits. */
     q->priority_runs[spec->priority + MYR_PRIORITY_MAX] += more ? 1 : UINT32_MAX;
-    q->big_runs += queue_is_large(q, spec->gpus, 4) ? (more ? 1 : UINT32_MAX) : 0;
+    q->big_runs += large ? (more ? 1 : UINT32_MAX) : 0;
     MYR_ASSERT(q->busy_gpus <= (uint64_t)q->shape.nodes * q->shape.gpus_per_node);
     MYR_ASSERT(q->tenant_gpus[spec->tenant] <= q->busy_gpus && q->big_runs <= q->jobs.count);
-}
-
-void queue_enqueue(struct myr_queue *q, uint32_t id)
-{
-    line_up(q, id);
-    wake_for(q, id);
 }
 
 /* A job comes or is over: its tenants have one more to share for, or one less. */
@@ -277,6 +65,7 @@ static void count_present(struct myr_queue *q, uint32_t tenant, bool more)
 void queue_set_present(struct myr_queue *q, uint32_t id, bool present)
 {
     struct qjob *job = queue_job(q, id);
+    MYR_ASSERT(job->id == id); /* what stands for those that are forgotten is read only */
     if (!job->present == present) {
         count_present(q, job->spec.tenant, present);
         job->present = present;
@@ -287,6 +76,7 @@ void queue_set_present(struct myr_queue *q, uint32_t id, bool present)
 static void find_oldest(struct myr_queue *q, uint32_t node)
 {
     int64_t oldest_s = INT64_MAX;
+    MYR_ASSERT(q->node_job_count[node] <= q->shape.gpus_per_node);
     for (uint32_t i = 0; i < q->node_job_count[node]; i++) {
         uint32_t id = q->node_jobs[(size_t)node * q->shape.gpus_per_node + i];
         int64_t start_s = queue_job(q, id)->start_s - queue_job(q, id)->saved_s;
@@ -299,8 +89,10 @@ static void find_oldest(struct myr_queue *q, uint32_t node)
 static void list_on_nodes(struct myr_queue *q, uint32_t id, bool in)
 {
     const struct myr_gang *gang = &queue_job(q, id)->gang;
+    MYR_ASSERT(gang->count > 0 && gang->count <= q->shape.nodes);
     for (uint32_t i = 0; i < gang->count; i++) {
         uint32_t node = gang->shares[i].node;
+        MYR_ASSERT(node < q->shape.nodes && gang->shares[i].gpus != 0);
         size_t first = (size_t)node * q->shape.gpus_per_node;
         uint32_t *jobs = &q->node_jobs[first];
         uint8_t *gpus = &q->node_job_gpus[first];
@@ -330,15 +122,32 @@ struct myr_gang *queue_gang_room(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
     uint32_t nodes = queue_nodes_of(q, job);
+    MYR_ASSERT(job->state == MYR_JOB_WAITS && nodes > 0 && nodes <= q->shape.nodes);
     job->gang.shares = myr_xrealloc(job->gang.shares, nodes, sizeof(struct myr_share));
     job->gang.count = 0;
     return &job->gang;
+}
+
+/* Whether the gang has the GPUs that the job runs with, and the placer calls none of them free. */
+static bool has_its_gpus(const struct myr_queue *q, const struct qjob *job)
+{
+    uint64_t gpus = 0;
+    bool taken = true;
+    for (uint32_t i = 0; i < job->gang.count; i++) {
+        const struct myr_share *share = &job->gang.shares[i];
+        gpus += gpu_count(share->gpus);
+        taken = taken && !(myr_placer_free_mask(q->placer, share->node) & share->gpus);
+    }
+    return taken && gpus == job->spec.gpus;
 }
 
 /* It is in no line any more, and the GPUs in its gang are taken. */
 static void begin(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
+    MYR_ASSERT(job->id == id && !queue_is_on(job) && job->pending == 0);
+    MYR_ASSERT(job->result == MYR_RESULT_NONE && job->spec.gpus <= job->wish);
+    MYR_SLOW_ASSERT(has_its_gpus(q, job));
     MYR_ASSERT(job->gang.count > 0 && (job->leaving == 0 || job->spec.restart_epoch));
     job->state = q->policy.confirm ? MYR_JOB_STARTING : MYR_JOB_RUNS;
     job->since_s = q->now_s - job->since_s; /* while it runs: the time waited so far */
@@ -369,7 +178,7 @@ void queue_run_unqueued(struct myr_queue *q, uint32_t id)
 void queue_begin_work(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->state == MYR_JOB_STARTING);
+    MYR_ASSERT(job->state == MYR_JOB_STARTING && job->gang.count > 0 && job->epoch > 0);
     job->state = MYR_JOB_RUNS;
     /* What passed until the last rank was there is no work. */
     job->start_s = q->now_s;
@@ -381,6 +190,7 @@ void queue_begin_work(struct myr_queue *q, uint32_t id)
 /* The ranks of the gang were told to stop; their GPUs are nobody's until they are gone. */
 static void stake_out(struct myr_queue *q, const struct qjob *job)
 {
+    MYR_ASSERT(job->epoch > 0); /* a stake of epoch 0 is a claim */
     for (uint32_t i = 0; i < job->gang.count; i++) {
         const struct myr_share *share = &job->gang.shares[i];
         struct stake stake = {
@@ -393,7 +203,7 @@ static void stake_out(struct myr_queue *q, const struct qjob *job)
 static void leave_nodes(struct myr_queue *q, uint32_t id, bool gone)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(queue_is_on(job));
+    MYR_ASSERT(queue_is_on(job) && job->gang.count > 0 && job->pending == 0);
     q->ends++;
     list_on_nodes(q, id, false);
     if (gone) {
@@ -420,6 +230,9 @@ static void finish_end(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
     MYR_ASSERT(job->result != MYR_RESULT_NONE && job->pending == 0);
+    MYR_ASSERT(job->state != MYR_JOB_DONE && job->owner == MYR_NONE);
+    /* The end of a strict job is the end of its last rank. */
+    MYR_ASSERT(job->leaving == 0 || job->spec.restart_epoch);
     queue_set_present(q, id, false);
     queue_request_leave(q, id);
     /* Members of an array that never came were not active. */
@@ -440,7 +253,8 @@ static void finish_end(struct myr_queue *q, uint32_t id)
 void queue_settle(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->pending == 0);
+    MYR_ASSERT(job->id == id && job->state != MYR_JOB_DONE);
+    MYR_ASSERT(job->pending == 0 && job->owner == MYR_NONE);
     job->gang.count = 0;
     /* A strict job never has two incarnations: it waits in no line before the last is gone. */
     if (job->leaving > 0 && !job->spec.restart_epoch) {
@@ -470,6 +284,7 @@ static void decide_stop(struct myr_queue *q, const struct qjob *job, enum myr_st
 /* Whether its start is one of the decisions that nobody has seen yet; then it never was. */
 static bool retract_start(struct myr_queue *q, struct qjob *job)
 {
+    MYR_ASSERT(job->epoch > 0);
     /* The newest are last, and a start that is taken back is one of those. */
     for (size_t i = q->handed ? 0 : q->decisions.count; i-- > 0;) {
         struct myr_decision *d = &q->decisions.items[i];
@@ -496,6 +311,7 @@ void queue_unload_job(struct myr_queue *q, uint32_t id, enum myr_stop_reason rea
     /* What only started has no work to save. */
     if (job->state == MYR_JOB_RUNS) {
         job->saved_s += queue_worked_s(q, job) - queue_unsaved_s(q, job);
+        MYR_ASSERT(job->saved_s >= 0);
     }
     leave_nodes(q, id, !q->policy.confirm);
     job->since_s = q->now_s - job->since_s;
@@ -515,6 +331,8 @@ void queue_move_share(struct myr_queue *q, uint32_t id, const struct myr_share *
     struct qjob *job = queue_job(q, id);
     MYR_ASSERT(job->state == MYR_JOB_RUNS && job->owner == MYR_NONE);
     MYR_ASSERT(from->node != to->node && to->node < q->shape.nodes);
+    MYR_ASSERT(gpu_count(from->gpus) == gpu_count(to->gpus) && to->gpus != 0);
+    uint32_t moved = 0;
     /* As with a stop: it goes on from its last checkpoint after a restart. */
     job->saved_s += queue_worked_s(q, job) - queue_unsaved_s(q, job);
     job->start_s = q->now_s;
@@ -527,8 +345,11 @@ void queue_move_share(struct myr_queue *q, uint32_t id, const struct myr_share *
             myr_release(q->placer, &(struct myr_gang){1, share});
             myr_place_take(q->placer, to->node, to->gpus);
             *share = *to;
+            moved++;
         }
+        MYR_ASSERT(share->node != from->node);
     }
+    MYR_ASSERT(moved == 1); /* a gang has one share of a node */
     list_on_nodes(q, id, true);
 }
 
@@ -542,11 +363,13 @@ void queue_swap_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t s
             return;
         }
     }
+    MYR_ASSERT(false); /* it was listed on the node */
 }
 
 void queue_close_node(struct myr_queue *q, uint32_t node, uint8_t bit, bool closed)
 {
     MYR_ASSERT(node < q->shape.nodes);
+    MYR_ASSERT(bit && !(bit & (bit - 1)) && !(bit & ~(CLOSED_HOLD | CLOSED_SPARE | CLOSED_BAD)));
     uint8_t was = q->closed[node];
     /* A choice of nodes for a hold cannot get better by holding nodes. */
     q->ends += bit != CLOSED_HOLD;

@@ -24,6 +24,7 @@ struct lengths *queue_lengths_create(void)
 /* An octave of sizes; at least one GPU. */
 static uint32_t class_of(uint32_t gpus)
 {
+    MYR_ASSERT(gpus > 0);
     return 31 - (uint32_t)__builtin_clz(gpus);
 }
 
@@ -47,6 +48,7 @@ void queue_lengths_add(struct lengths *l, uint32_t gpus, int64_t seconds)
 {
     uint32_t bucket = bucket_of(seconds), class = class_of(gpus);
     bucket = bucket < LENGTH_BUCKETS ? bucket : LENGTH_BUCKETS - 1;
+    MYR_ASSERT(class < LENGTH_CLASSES - 1); /* the last one is of all */
     l->counts[class][bucket]++;
     l->totals[class]++;
     /* The last class counts the jobs of all sizes. */

@@ -73,6 +73,7 @@ static uint32_t nearest_spare(const struct myr_queue *q, uint32_t node)
 /* The job goes on with the spare in the node's place, from its last checkpoint. */
 static void replace_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t spare)
 {
+    MYR_ASSERT(q->closed[spare] & CLOSED_SPARE && q->closed[node] & CLOSED_DOWN);
     queue_swap_node(q, id, node, spare);
     queue_decide_add(q, &(struct myr_decision){.kind = MYR_DECIDE_REPLACE,
                                                .reason = MYR_STOP_NODE,
@@ -111,6 +112,7 @@ static void leave_node(struct myr_queue *q, uint32_t node)
     }
     /* It has jobs now: a spare is used up by the first of them. */
     if (spare != MYR_NONE && !is_whole(q, spare)) {
+        MYR_ASSERT(q->spares_kept > 0);
         queue_close_node(q, spare, CLOSED_SPARE, false);
         q->spares_kept--;
     }
@@ -121,6 +123,7 @@ static void mend_node(struct myr_queue *q, uint32_t node)
 {
     while (q->node_job_count[node]) {
         uint32_t id = q->node_jobs[(size_t)node * q->shape.gpus_per_node];
+        MYR_ASSERT(queue_is_on(queue_job(q, id)));
         if (!queue_replace_lost(q, id)) {
             queue_stop_job(q, id, MYR_STOP_NODE, MYR_NONE);
         }
@@ -131,6 +134,7 @@ void queue_lose_nodes(struct myr_queue *q, const uint32_t *nodes, uint32_t count
 {
     /* All are closed before anybody is moved, so that no lost node is chosen to replace another. */
     for (uint32_t i = 0; i < count; i++) {
+        MYR_ASSERT(nodes[i] < q->shape.nodes && !(q->closed[nodes[i]] & CLOSED_DOWN));
         close_lost(q, nodes[i]);
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -139,6 +143,7 @@ void queue_lose_nodes(struct myr_queue *q, const uint32_t *nodes, uint32_t count
         } else {
             leave_node(q, nodes[i]);
         }
+        MYR_ASSERT(q->node_job_count[nodes[i]] == 0); /* nobody runs on what is lost */
     }
 }
 
@@ -217,6 +222,8 @@ static bool in_open_window(const struct myr_queue *q, uint32_t node)
 /* To its next stage: closes, stops or opens, node by node. */
 static void turn_window(struct myr_queue *q, struct window *window, uint32_t stage)
 {
+    MYR_ASSERT(stage <= 3 && stage != window->stage);
+    MYR_ASSERT(window->spec.count <= q->shape.nodes - window->spec.first);
     window->stage = stage;
     for (uint32_t i = 0; i < window->spec.count; i++) {
         uint32_t node = window->spec.first + i;

@@ -95,6 +95,7 @@ static void place(struct myr_queue *q, uint32_t id)
 bool queue_start(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
+    MYR_ASSERT(job->state == MYR_JOB_WAITS && job->pending == 0);
     if (job->request != MYR_NONE) {
         return queue_request_start(q, id, queue_nodes_of(q, job));
     }

@@ -46,11 +46,13 @@ static bool is_clear(const struct myr_queue *q, uint32_t owner, const struct myr
 
 bool queue_start_own(struct myr_queue *q, uint32_t id, bool force)
 {
+    MYR_ASSERT(q->cells && queue_job(q, id)->state == MYR_JOB_WAITS);
     uint32_t nodes = myr_place_nodes(q->placer, queue_job(q, id)->spec.gpus);
     struct myr_gang own = {0, myr_xcalloc(nodes, sizeof(struct myr_share))};
     /* Cells are bound to places first: only then it is known which nodes have to be cleared. */
     uint32_t owner = queue_cells_reserve(q, id, &own);
     bool reserved = owner != MYR_NONE;
+    MYR_ASSERT(!reserved || (own.count > 0 && own.count <= nodes));
     if (!reserved || (!force && !is_clear(q, owner, &own))) {
         /* Nothing may stay reserved after a try in vain. */
         if (reserved) {

@@ -129,6 +129,7 @@ static bool has_too_many(const struct myr_queue *q, uint32_t tenant, const struc
     if (mine <= due) {
         return false;
     }
+    MYR_ASSERT(b->weight >= weight); /* it has jobs, so its weight is among its brothers' */
     wide over = mine - due, spread = (wide)(b->weight - weight) * weight;
     /* (over / 5)² without overflow: weights and counts have 32 bits, sums of weights some more */
     wide limit = spread * b->jobs * DEVIATIONS * DEVIATIONS;

@@ -136,8 +136,9 @@ static void add_victims(struct myr_queue *q, const struct claim *claim, uint32_t
     struct victim victims[MYR_SCHED_GPUS_MAX];
     int64_t cost;
     uint32_t count = victims_on(q, claim, node, wanted, victims, &cost);
-    MYR_ASSERT(count != MYR_NONE);
+    MYR_ASSERT(count != MYR_NONE && count <= q->node_job_count[node]);
     for (uint32_t v = 0; v < count; v++) {
+        MYR_ASSERT(victims[v].job != claim->job && victims[v].gpus > 0);
         bool known = false;
         for (size_t i = 0; i < q->victims.count && !known; i++) {
             known = q->victims.items[i] == victims[v].job;
@@ -197,6 +198,7 @@ static bool pay(struct myr_queue *q, const struct claim *claim, int64_t cost)
 static void start_on_nodes(struct myr_queue *q, uint32_t id)
 {
     uint32_t left = queue_job(q, id)->spec.gpus;
+    MYR_ASSERT(q->nodes.count > 0 && q->nodes.count <= q->shape.nodes);
     queue_claim_begin(q, id);
     for (size_t i = 0; i < q->nodes.count; i++) {
         uint32_t per = queue_request_per_node(q, queue_job(q, id)), here = left < per ? left : per;
@@ -210,6 +212,7 @@ static void start_on_nodes(struct myr_queue *q, uint32_t id)
 /* Stops q->victims and starts the job on q->nodes. */
 static void take_over(struct myr_queue *q, const struct claim *claim)
 {
+    MYR_ASSERT(queue_job(q, claim->job)->state == MYR_JOB_WAITS);
     for (size_t i = 0; i < q->victims.count; i++) {
         const struct qjob *victim = queue_job(q, q->victims.items[i]);
         bool level = victim->spec.priority == claim->priority;
@@ -265,6 +268,7 @@ static uint32_t cheapest_in_group(const struct myr_queue *q, const int64_t *pric
                                   uint32_t wanted, uint32_t *ret, int64_t *ret_cost)
 {
     uint32_t first = group * q->shape.group_nodes, end = first + q->shape.group_nodes, count = 0;
+    MYR_ASSERT(wanted > 0 && wanted <= q->shape.group_nodes && first < q->shape.nodes);
     end = end < q->shape.nodes ? end : q->shape.nodes;
     for (uint32_t node = first; node < end; node++) {
         if (prices[node] == INT64_MAX) {
@@ -342,6 +346,7 @@ static bool find_nodes(struct myr_queue *q, const struct claim *claim)
     bool found = price_nodes(q, claim, prices) >= claim->nodes && choose_groups(q, claim, prices);
     free(prices);
     q->victims.count = 0;
+    MYR_ASSERT(!found || q->nodes.count == claim->nodes);
     for (size_t i = 0; i < q->nodes.count && found; i++) {
         add_victims(q, claim, q->nodes.items[i], claim->per_node);
     }
@@ -465,6 +470,7 @@ static void note_vain(struct myr_queue *q, const struct line *line, int64_t cost
                         .priority = line->priority,
                         .at_s = q->now_s,
                         .cost = cost};
+    MYR_ASSERT(line->gpus > 0 && q->tries.vain_next < VAIN_MAX); /* without GPUs: no note */
     q->tries.vain[q->tries.vain_next] = vain;
     q->tries.vain_next = (q->tries.vain_next + 1) % VAIN_MAX;
 }
@@ -500,6 +506,7 @@ static bool is_hopeless(struct myr_queue *q, uint32_t at)
 static void try_line(struct myr_queue *q, uint32_t at)
 {
     const struct line *line = &q->lines.items[at];
+    MYR_ASSERT(at < q->lines.count && line->first != MYR_NONE);
     struct claim claim = {.job = line->first,
                           .gpus = line->gpus,
                           .nodes = queue_nodes_of(q, queue_job(q, line->first)),

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "keep/sound.h"
 #include "queue/state.h"
 
 /*
@@ -40,6 +41,14 @@ static void drop_wakes(struct myr_queue *q)
              queue_job(q, (uint32_t)q->wakes.items[0].value)->state != MYR_JOB_WAITS))) {
         (void)myr_heap_pop(&q->wakes, &item);
     }
+}
+
+/* So often, where slow checks are on, all of it is held against what it is derived from. */
+enum { SOUND_PASSES = 16 };
+
+static bool is_whole(const struct myr_queue *q)
+{
+    return sound_table(q) && sound_lines(q) && sound_gpus(q) && sound_cells(q);
 }
 
 const struct myr_decision *myr_queue_decide(struct myr_queue *q, int64_t now_s, uint32_t *ret_count)
@@ -90,6 +99,10 @@ const struct myr_decision *myr_queue_decide(struct myr_queue *q, int64_t now_s, 
         }
     }
     drop_wakes(q);
+    /* Who waits stands in a line with others of its size. */
+    MYR_ASSERT((q->waiting == 0) == (q->busy_first == MYR_NONE));
+    MYR_ASSERT((q->waiting == 0) == (q->sizes.count == 0) && q->ended.count == 0);
+    MYR_SLOW_ASSERT(q->pass % SOUND_PASSES != 1 || is_whole(q));
     q->handed = true;
     *ret_count = (uint32_t)q->decisions.count;
     return q->decisions.items;

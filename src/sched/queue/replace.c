@@ -78,6 +78,7 @@ static bool choose(const struct myr_queue *q, const struct qjob *job, struct myr
         }
         /* Which GPUs of the new node does not matter, only how many. */
         uint64_t mask = myr_placer_free_mask(q->placer, node), taken = 0;
+        MYR_ASSERT(wanted > 0 && gpu_count(mask) >= wanted && !is_bad(q, node));
         for (uint32_t g = 0; g < wanted; g++) {
             taken |= mask & (0 - mask);
             mask &= mask - 1;
@@ -90,7 +91,9 @@ static bool choose(const struct myr_queue *q, const struct qjob *job, struct myr
 /* A spare that is used is no spare any more. */
 static void take_node(struct myr_queue *q, const struct myr_share *share)
 {
+    MYR_ASSERT(share->gpus != 0 && !is_bad(q, share->node));
     if (q->closed[share->node] & CLOSED_SPARE) {
+        MYR_ASSERT(q->spares_kept > 0);
         queue_close_node(q, share->node, CLOSED_SPARE, false);
         q->spares_kept--;
     }
@@ -101,6 +104,7 @@ static void take_node(struct myr_queue *q, const struct myr_share *share)
 static void claim_mended(struct myr_queue *q, uint32_t id, const struct myr_gang *mended)
 {
     struct qjob *job = queue_job(q, id);
+    MYR_ASSERT(mended->count == job->gang.count && job->owner == MYR_NONE);
     job->pending = 0;
     for (uint32_t i = 0; i < mended->count; i++) {
         struct myr_share *share = &job->gang.shares[i];

@@ -96,6 +96,8 @@ static struct myr_job_traffic *copy_traffic(const struct myr_job_traffic *from)
 /* 'users': the members of an array share one request. */
 uint32_t queue_request_add(struct myr_queue *q, const struct myr_request *from, uint32_t users)
 {
+    MYR_ASSERT(users > 0 && from->nodes > 0 && from->nodes <= q->shape.nodes);
+    MYR_ASSERT(from->gpus_per_node <= q->shape.gpus_per_node);
     struct qrequest r;
     memset(&r, 0, sizeof(r));
     r.nodes = from->nodes;
@@ -119,6 +121,7 @@ uint32_t queue_request_add(struct myr_queue *q, const struct myr_request *from, 
         myr_vec_push(&q->requests, r);
         return (uint32_t)q->requests.count - 1;
     }
+    MYR_ASSERT(at < q->requests.count && q->requests.items[at].users == 0);
     q->request_free = q->requests.items[at].next_free;
     q->requests.items[at] = r;
     return at;
@@ -133,7 +136,7 @@ void queue_request_leave(struct myr_queue *q, uint32_t id)
     uint32_t at = job->request;
     struct qrequest *r = &q->requests.items[at];
     job->request = MYR_NONE;
-    MYR_ASSERT(r->users > 0);
+    MYR_ASSERT(at < q->requests.count && r->users > 0);
     /* Members of an array share it: it goes with the last of them. */
     if (--r->users > 0) {
         return;
@@ -153,7 +156,9 @@ void queue_request_leave(struct myr_queue *q, uint32_t id)
 
 struct myr_request queue_request_of(const struct myr_queue *q, const struct qjob *job)
 {
+    MYR_ASSERT(job->request < q->requests.count);
     const struct qrequest *r = &q->requests.items[job->request];
+    MYR_ASSERT(r->users > 0 && r->nodes > 0 && r->gpus_per_node > 0);
     /* Pointers lead into the queue: the answer is of use until the request changes. */
     struct myr_request request = {.nodes = r->nodes,
                                   .gpus_per_node = r->gpus_per_node,
@@ -334,6 +339,7 @@ void queue_request_resized(struct myr_queue *q, uint32_t id)
         return;
     }
     struct myr_request request = queue_request_of(q, job);
+    MYR_ASSERT(job->wish % request.gpus_per_node == 0 && !request.traffic);
     request.nodes = job->wish / request.gpus_per_node;
     uint32_t own = queue_request_add(q, &request, 1); /* members of an array shared it */
     queue_request_leave(q, id);
@@ -345,6 +351,7 @@ void queue_requests_grow(struct myr_queue *q)
 {
     for (size_t i = 0; i < q->requests.count; i++) {
         struct qrequest *r = &q->requests.items[i];
+        MYR_ASSERT((r->exclude != NULL) == (r->exclude_words > 0));
         if (r->exclude && r->exclude_words < words_of(q)) {
             r->exclude = myr_xrealloc(r->exclude, words_of(q), sizeof(uint64_t));
             memset(r->exclude + r->exclude_words, 0,

@@ -41,6 +41,7 @@ int myr_queue_serve(struct myr_queue *q, int64_t now_s, const struct myr_service
 static uint32_t add_replica(struct myr_queue *q, uint32_t service)
 {
     const struct myr_service *s = &q->services.items[service].spec;
+    MYR_ASSERT(service < q->services.count);
     struct myr_queue_job spec = {.tenant = s->tenant,
                                  .gpus = s->gpus,
                                  .priority = s->priority,
@@ -57,6 +58,7 @@ static uint32_t add_replica(struct myr_queue *q, uint32_t service)
 void queue_replace_replica(struct myr_queue *q, uint32_t service, uint32_t id)
 {
     struct service *s = &q->services.items[service];
+    MYR_ASSERT(service < q->services.count);
     for (size_t i = 0; i < s->jobs.count; i++) {
         /* One that was scaled away stands in no list, and is not replaced. */
         if (s->jobs.items[i] == id) {
@@ -72,6 +74,7 @@ static void set_replicas(struct myr_queue *q, uint32_t service, uint32_t replica
     struct service *s = &q->services.items[service];
     while (s->jobs.count > replicas) {
         uint32_t job = s->jobs.items[--s->jobs.count];
+        MYR_ASSERT(queue_job(q, job)->service == service);
         /* It is no replica any more, so its end brings no other one in its place. */
         queue_job(q, job)->service = MYR_NONE;
         /* A job with a claim cannot end: it gives the claim up first. */

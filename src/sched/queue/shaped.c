@@ -9,10 +9,13 @@ static bool place(struct myr_queue *q, uint32_t id, uint32_t nodes, const uint64
 {
     struct qjob *job = queue_job(q, id);
     struct myr_request request = queue_request_of(q, job);
+    /* The gang has room for all nodes of the request, and it may get fewer. */
+    MYR_ASSERT(nodes > 0 && nodes <= request.nodes);
     struct myr_placement placement = {.gang = *queue_gang_room(q, id)};
     request.nodes = nodes;
     request.exclude = exclude ? exclude : request.exclude;
     bool placed = myr_place_gang(q->placer, &request, &placement);
+    MYR_ASSERT(!placed || placement.gang.count == nodes);
     job->gang.count = placed ? placement.gang.count : 0;
     return placed;
 }
@@ -40,6 +43,7 @@ bool queue_request_start_on(struct myr_queue *q, uint32_t id, const uint32_t *no
     bool open = true;
     /* The search takes no closed nodes, so it need not be asked. */
     for (uint32_t i = 0; i < count; i++) {
+        MYR_ASSERT(nodes[i] < q->shape.nodes);
         others[nodes[i] / 64] &= ~(UINT64_C(1) << nodes[i] % 64);
         open = open && q->closed[nodes[i]] == 0;
     }

@@ -8,11 +8,14 @@
 void queue_stake_add(struct myr_queue *q, const struct stake *stake)
 {
     uint32_t at = q->stake_free;
-    MYR_ASSERT(stake->node < q->shape.nodes && stake->gpus != 0);
+    MYR_ASSERT(stake->node < q->shape.nodes && stake->gpus != 0 && stake->job < q->job_count);
+    /* One incarnation has one stake on a node, and so has one claim. */
+    MYR_SLOW_ASSERT(queue_stake_find(q, stake->node, stake->job, stake->epoch) == MYR_NONE);
     if (at == MYR_NONE) {
         myr_vec_push(&q->stakes, *stake);
         at = (uint32_t)q->stakes.count - 1;
     } else {
+        MYR_ASSERT(at < q->stakes.count && q->stakes.items[at].node == MYR_NONE);
         q->stake_free = q->stakes.items[at].next;
         q->stakes.items[at] = *stake;
     }
@@ -26,6 +29,7 @@ void queue_stake_add(struct myr_queue *q, const struct stake *stake)
 void queue_stake_remove(struct myr_queue *q, uint32_t node, uint32_t at)
 {
     uint32_t *link = &q->stake_first[node];
+    MYR_ASSERT(at < q->stakes.count && q->stakes.items[at].node == node);
     while (*link != at) {
         MYR_ASSERT(*link != MYR_NONE);
         link = &q->stakes.items[*link].next;
@@ -91,16 +95,19 @@ uint64_t queue_claimable_gpus(const struct myr_queue *q, uint32_t node)
     if (q->stake_first[node] == MYR_NONE) {
         return free_gpus;
     }
+    uint64_t left = gpus_of(q, node, false), claimed = gpus_of(q, node, true);
+    MYR_ASSERT(!(free_gpus & (left | claimed))); /* what has a stake on it is not free */
     /*
      * What is being left may be claimed by one job: not where one has, or
      * a job runs there again.
      */
-    return free_gpus | (gpus_of(q, node, false) & ~gpus_of(q, node, true) & ~run_over(q, node));
+    return free_gpus | (left & ~claimed & ~run_over(q, node));
 }
 
 void queue_give_back(struct myr_queue *q, const struct myr_share *share)
 {
     struct myr_share left = *share;
+    MYR_ASSERT(share->node < q->shape.nodes && share->gpus != 0);
     /* The placer may not call them free: older ranks are still on them. */
     if (q->stake_first[share->node] != MYR_NONE) {
         left.gpus &= ~gpus_of(q, share->node, false);
@@ -139,6 +146,7 @@ void queue_stake_gone(struct myr_queue *q, uint32_t node, uint32_t at)
     struct stake gone = q->stakes.items[at];
     struct qjob *job = queue_job(q, gone.job);
     MYR_ASSERT(gone.epoch != 0 && gone.node == node && job->leaving > 0);
+    MYR_ASSERT(gone.epoch <= job->epoch); /* nothing leaves that was not started */
     /* Found before the stake goes: it depends on ranks that are still leaving. */
     uint64_t over = run_over(q, node);
     queue_stake_remove(q, node, at);

@@ -8,9 +8,9 @@
  *   clock     time goes on
  *   stakes    GPUs that no job runs on and that are not free: some are left, some are claimed
  *   rank      which line goes before which
- *   tries     which lines are due for a search for jobs to stop
+ *   lines     who waits where, and which lines are due for a search for jobs to stop
  *   requests  what jobs ask for beside a number of GPUs
- *   jobs      jobs in their lines and on their nodes: run, stop, end
+ *   jobs      jobs on their nodes: run, stop, end
  *   claims    GPUs kept for a job while others leave them
  *   submit    new jobs, one by one and in arrays; jobs that wait for others
  *   shaped    starts jobs with a request
@@ -438,7 +438,10 @@ bool queue_line_before(const struct myr_queue *q, const struct line *a, const st
 /* Whether a job goes before another in any case: by priority, or by its tenant's share. */
 bool queue_outranks(const struct myr_queue *q, uint32_t id, uint32_t other);
 
-/* tries.c */
+/* lines.c: into its line and out of it. */
+void queue_enqueue(struct myr_queue *q, uint32_t id);
+void queue_dequeue(struct myr_queue *q, uint32_t id);
+void queue_wake_at(struct myr_queue *q, int64_t time_s);
 /* The line has another first job. */
 void queue_first_changed(struct myr_queue *q, uint32_t line);
 /* Its first job asks again then, and not before. */
@@ -452,7 +455,7 @@ uint32_t queue_tries_next(struct myr_queue *q,
 /* When the next line is due; INT64_MAX: none will be. */
 int64_t queue_tries_due_s(const struct myr_queue *q);
 
-/* jobs.c: jobs in their lines and on their nodes. */
+/* jobs.c: jobs on their nodes. */
 struct myr_gang *queue_gang_room(struct myr_queue *q, uint32_t id);
 /* The GPUs in its gang are taken already. */
 void queue_run_job(struct myr_queue *q, uint32_t id);
@@ -460,9 +463,7 @@ void queue_run_job(struct myr_queue *q, uint32_t id);
 void queue_run_unqueued(struct myr_queue *q, uint32_t id);
 /* All its ranks are there. */
 void queue_begin_work(struct myr_queue *q, uint32_t id);
-/* Into its line and out of it; counts for its tenant's share while present. */
-void queue_enqueue(struct myr_queue *q, uint32_t id);
-void queue_dequeue(struct myr_queue *q, uint32_t id);
+/* Counts for its tenant's share while present. */
 void queue_set_present(struct myr_queue *q, uint32_t id, bool present);
 void queue_stop_job(struct myr_queue *q, uint32_t id, enum myr_stop_reason reason, uint32_t by);
 /* The same, but it is nowhere then; its gang still tells where it was. */
@@ -484,7 +485,6 @@ void queue_close_node(struct myr_queue *q, uint32_t node, uint8_t bit, bool clos
 /* Counts the GPUs of a job that runs for its tenants and its priority, or no longer. */
 void queue_count_running(struct myr_queue *q, const struct myr_queue_job *spec, bool more);
 void queue_decide_add(struct myr_queue *q, const struct myr_decision *decision);
-void queue_wake_at(struct myr_queue *q, int64_t time_s);
 
 /* claims.c */
 /* The gang is built share by share, of what may be claimed; then it runs or waits for the rest. */

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "queue/state.h"
@@ -31,6 +32,7 @@ static uint32_t new_page(struct myr_queue *q)
         myr_vec_push(&q->pages, fresh);
         return (uint32_t)q->pages.count - 1;
     }
+    MYR_ASSERT(page < q->pages.count);
     q->page_free = q->pages.items[page].next_free;
     q->pages.items[page] = fresh;
     return page;
@@ -47,6 +49,7 @@ static uint32_t new_slot(struct myr_queue *q)
         myr_vec_push(&q->jobs, empty);
         return (uint32_t)q->jobs.count - 1;
     }
+    MYR_ASSERT(slot < q->jobs.count && q->jobs.items[slot].id == MYR_NONE);
     q->job_free = q->jobs.items[slot].next;
     return slot;
 }
@@ -67,6 +70,7 @@ uint32_t queue_add_job(struct myr_queue *q, const struct qjob *job)
     q->jobs.items[slot] = *job;
     q->jobs.items[slot].id = id;
     q->job_count++;
+    MYR_ASSERT(queue_job(q, id) == &q->jobs.items[slot]);
     return id;
 }
 
@@ -74,6 +78,7 @@ uint32_t queue_add_job(struct myr_queue *q, const struct qjob *job)
 static void drop_page(struct myr_queue *q, uint32_t at)
 {
     uint32_t page = q->page_of.items[at];
+    MYR_ASSERT(page < q->pages.count); /* a job in it has just gone */
     if (q->pages.items[page].known == 0 && (at + 1) * (uint64_t)QUEUE_PAGE_JOBS <= q->job_count) {
         q->page_of.items[at] = MYR_NONE;
         q->pages.items[page].next_free = q->page_free;
@@ -106,7 +111,7 @@ static void forget_array(struct myr_queue *q, uint32_t at)
 static void leave_array(struct myr_queue *q, uint32_t at)
 {
     struct array *array = &q->arrays.items[at];
-    MYR_ASSERT(array->known > 0);
+    MYR_ASSERT(at < q->arrays.count && array->known > 0 && array->known <= array->count);
     if (--array->known == 0) {
         MYR_ASSERT(array->active == 0);
         *array = (struct array){.next_free = q->array_free};
@@ -118,11 +123,13 @@ static void leave_array(struct myr_queue *q, uint32_t at)
 /* All that is left of a job: its id, which is never given again. */
 static void forget(struct myr_queue *q, uint32_t id)
 {
+    MYR_ASSERT(id < q->job_count && q->page_of.items[id / QUEUE_PAGE_JOBS] != MYR_NONE);
     struct job_page *page = &q->pages.items[q->page_of.items[id / QUEUE_PAGE_JOBS]];
     uint32_t slot = page->slots[id % QUEUE_PAGE_JOBS];
+    MYR_ASSERT(page->known > 0 && slot < q->jobs.count); /* MYR_NONE: forgotten twice */
     struct qjob *job = &q->jobs.items[slot];
     MYR_ASSERT(job->id == id && job->state == MYR_JOB_DONE && job->leaving == 0);
-    MYR_ASSERT(page->known > 0);
+    MYR_ASSERT(job->gang.count == 0 && job->owner == MYR_NONE && job->pending == 0);
     if (job->array != MYR_NONE) {
         leave_array(q, job->array);
     }
@@ -137,12 +144,14 @@ static void forget(struct myr_queue *q, uint32_t id)
     page->slots[id % QUEUE_PAGE_JOBS] = MYR_NONE;
     page->known--;
     drop_page(q, id / QUEUE_PAGE_JOBS);
+    MYR_ASSERT(queue_job(q, id) == &queue_over);
 }
 
 void queue_bury_job(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->state == MYR_JOB_DONE);
+    MYR_ASSERT(job->id == id && job->state == MYR_JOB_DONE);
+    MYR_ASSERT(job->owner == MYR_NONE && job->pending == 0);
     /* A job that is over holds no GPUs; where it was matters to nobody. */
     free(job->gang.shares);
     job->gang = (struct myr_gang){};
@@ -185,6 +194,9 @@ uint64_t queue_line_key(const struct line *line)
      * In 64 bits: the tenant above bit 40, the GPUs above 12, and 12 bits for priority, whether it
      * reclaims, and level. Bit 63 tells keys of requests from those of plain jobs.
      */
+    static_assert(2 * MYR_PRIORITY_MAX < 1 << 8 && MYR_QUEUE_LEVELS <= 1 << 3, "12 bits");
+    MYR_ASSERT(line->priority >= -MYR_PRIORITY_MAX && line->priority <= MYR_PRIORITY_MAX);
+    MYR_ASSERT(line->reclaims <= 1 && line->level < MYR_QUEUE_LEVELS);
     uint64_t priority = (uint64_t)((int64_t)line->priority + MYR_PRIORITY_MAX);
     uint64_t rest = priority << 4 | (uint64_t)line->reclaims << 3 | line->level;
     if (line->request != MYR_NONE) {
@@ -244,9 +256,11 @@ void queue_forget_lines(struct myr_queue *q)
             q->lines.items[kept++] = q->lines.items[i];
         }
     }
-    MYR_ASSERT(kept < q->lines.count || q->busy_first != MYR_NONE);
+    /* Lines with jobs are the busy ones, and none of them went. */
+    MYR_ASSERT(kept <= q->lines.count && (kept > 0) == (q->busy_first != MYR_NONE));
     q->lines.count = kept;
     renumber_lines(q, numbers);
+    MYR_ASSERT(kept == 0 || (q->busy_first < kept && q->busy_last < kept));
     q->lines_most = 2 * kept; /* so that it costs little for each line that comes */
     free(numbers);
 }
