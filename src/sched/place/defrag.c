@@ -48,6 +48,7 @@ static void index_tenancies(struct defrag *d)
     d->tenancies = myr_xcalloc(total + 1, sizeof(*d->tenancies));
     for (uint32_t job = 0; job < d->job_count; job++) {
         for (uint32_t i = 0; i < d->jobs[job].gang->count; i++) {
+            MYR_ASSERT(d->jobs[job].gang->shares[i].node < nodes);
             d->first[d->jobs[job].gang->shares[i].node + 2]++;
         }
     }
@@ -58,6 +59,7 @@ static void index_tenancies(struct defrag *d)
     for (uint32_t job = 0; job < d->job_count; job++) {
         for (uint32_t i = 0; i < d->jobs[job].gang->count; i++) {
             struct myr_share share = d->jobs[job].gang->shares[i];
+            MYR_ASSERT(d->first[share.node + 1] < total);
             d->tenancies[d->first[share.node + 1]++] = (struct tenancy){job, share.gpus};
         }
     }
@@ -129,6 +131,7 @@ static void bound_scope(const struct defrag *d, struct scope *scope)
 static void list_node(struct defrag *d, uint32_t node)
 {
     uint32_t count = (uint32_t)__builtin_popcountll(d->free_mask[node]);
+    MYR_ASSERT(d->head[count] != node);
     d->next[node] = d->head[count];
     d->previous[node] = MYR_NONE;
     if (d->head[count] != MYR_NONE) {
@@ -140,6 +143,8 @@ static void list_node(struct defrag *d, uint32_t node)
 static void unlist_node(struct defrag *d, uint32_t node)
 {
     uint32_t count = (uint32_t)__builtin_popcountll(d->free_mask[node]);
+    MYR_ASSERT(node ==
+               (d->previous[node] == MYR_NONE ? d->head[count] : d->next[d->previous[node]]));
     if (d->next[node] != MYR_NONE) {
         d->previous[d->next[node]] = d->previous[node];
     }
@@ -197,6 +202,7 @@ static uint32_t find_room(const struct defrag *d, uint32_t gpus)
 /* 'back': undoes it. */
 static void take_in(struct defrag *d, uint32_t node, uint64_t gpus, bool back)
 {
+    MYR_ASSERT(gpus != 0 && (d->free_mask[node] & gpus) == (back ? 0 : gpus));
     unlist_node(d, node);
     d->free_mask[node] = back ? d->free_mask[node] | gpus : d->free_mask[node] & ~gpus;
     list_node(d, node);
@@ -206,6 +212,7 @@ static void take_in(struct defrag *d, uint32_t node, uint64_t gpus, bool back)
 static bool empty_node(struct defrag *d, uint32_t node, struct myr_defrag_plan *plan)
 {
     size_t before = plan->moves.count;
+    MYR_ASSERT(!d->fixed[node] && !d->emptied[node]);
     /* It must not take in what it gives away. */
     bool listed = d->free_mask[node] != 0;
     if (listed) {
@@ -219,6 +226,7 @@ static bool empty_node(struct defrag *d, uint32_t node, struct myr_defrag_plan *
         found = to != MYR_NONE;
         if (found) {
             uint64_t place = lowest(d->free_mask[to], count);
+            MYR_ASSERT(to != node && !d->emptied[to]); /* what was made free stays so */
             struct myr_migration move = {d->tenancies[i].job, {node, gpus}, {to, place}};
             myr_vec_push(&plan->moves, move);
             take_in(d, to, place, false);
@@ -295,6 +303,7 @@ static bool plan_scope(struct defrag *d, const struct scope *scope, struct candi
                        struct myr_defrag_plan *plan)
 {
     /* Below 0 it cannot be: where nothing is missing there is no plan to make. */
+    MYR_ASSERT(d->request->nodes > scope->free_nodes && scope->least != UINT64_MAX);
     uint32_t need = d->request->nodes - scope->free_nodes;
     uint32_t count = list_candidates(d, scope, candidates);
     plan->moves.count = 0;
@@ -317,6 +326,7 @@ static bool plan_scope(struct defrag *d, const struct scope *scope, struct candi
             plan->gpu_seconds_lost += (double)restart_cost(d, job);
         }
     }
+    MYR_ASSERT(need > 0 || plan->gpus_moved >= scope->least);
     plan->unit = scope->unit;
     plan->gpus_least = scope->least;
     plan->nodes_free = scope->free_nodes;
@@ -346,6 +356,7 @@ static uint32_t list_scopes(const struct defrag *d, struct scope *ret)
         bound_scope(d, scope);
         count++;
     }
+    MYR_ASSERT(count > 0 && count <= nodes);
     qsort(ret, count, sizeof(*ret), by_least);
     return count;
 }

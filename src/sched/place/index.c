@@ -12,6 +12,7 @@
 static void bucket_put(struct buckets *b, uint32_t unit)
 {
     uint32_t count = b->count[unit];
+    MYR_SLOW_ASSERT(unit < b->units && count <= b->most && b->first[count] != unit);
     b->next[unit] = b->first[count];
     b->previous[unit] = MYR_NONE;
     if (b->first[count] != MYR_NONE) {
@@ -25,6 +26,9 @@ static void bucket_put(struct buckets *b, uint32_t unit)
 static void bucket_take(struct buckets *b, uint32_t unit)
 {
     uint32_t count = b->count[unit];
+    MYR_SLOW_ASSERT(unit < b->units && b->occupied[count / 64] >> count % 64 & 1);
+    MYR_SLOW_ASSERT(unit ==
+                    (b->previous[unit] == MYR_NONE ? b->first[count] : b->next[b->previous[unit]]));
     if (b->next[unit] != MYR_NONE) {
         b->previous[b->next[unit]] = b->previous[unit];
     }
@@ -41,6 +45,7 @@ static void bucket_take(struct buckets *b, uint32_t unit)
 /* All counts are 0 and no unit is in a list yet. */
 static void buckets_init(struct buckets *b, uint32_t units, uint32_t most)
 {
+    MYR_ASSERT(units > 0 && most > 0);
     *b = (struct buckets){.units = units, .most = most};
     b->count = myr_xcalloc(units, sizeof(uint32_t));
     b->next = myr_xcalloc(units, sizeof(uint32_t));
@@ -55,6 +60,7 @@ static void buckets_init(struct buckets *b, uint32_t units, uint32_t most)
 /* Units of 'size' nodes each, the last of what is left, all of them free. */
 static void buckets_fill(struct buckets *b, uint32_t nodes, uint32_t size)
 {
+    MYR_ASSERT(size == b->most && nodes > (uint64_t)(b->units - 1) * size);
     for (uint32_t i = 0; i < b->units; i++, nodes -= size) {
         b->count[i] = nodes < size ? nodes : size;
         bucket_put(b, i);
@@ -116,6 +122,7 @@ static void count_node(struct myr_placer *p, uint32_t node, bool in)
     MYR_ASSERT(p->free_nodes <= p->shape.nodes);
     p->free_words[node / 64] ^= UINT64_C(1) << node % 64;
     MYR_ASSERT(index_is_free(p, node) == in);
+    MYR_SLOW_ASSERT(in || p->domain_free[p->domain_of[node]] > 0);
     p->domain_free[p->domain_of[node]] += one;
     bucket_change(&p->by_group, p->group_of[node], one);
     bucket_change(&p->by_pod, p->pod_of[node], one);
@@ -231,6 +238,7 @@ static void list_node(struct myr_placer *p, uint32_t node, bool in)
         return;
     }
     p->free_gpus += in ? count : 0 - count;
+    MYR_SLOW_ASSERT(p->free_gpus <= p->shape.nodes * p->shape.gpus_per_node);
     /* Whole nodes are counted by unit, others are listed by what is free on them. */
     if (count == p->shape.gpus_per_node) {
         count_node(p, node, in);
@@ -247,6 +255,9 @@ static void list_node(struct myr_placer *p, uint32_t node, bool in)
         p->partial_occupied[count / 64] |= UINT64_C(1) << count % 64;
         return;
     }
+    MYR_SLOW_ASSERT(node == (p->partial_previous[node] == MYR_NONE
+                                 ? *first
+                                 : p->partial_next[p->partial_previous[node]]));
     if (p->partial_next[node] != MYR_NONE) {
         p->partial_previous[p->partial_next[node]] = p->partial_previous[node];
     }
@@ -262,7 +273,7 @@ static void list_node(struct myr_placer *p, uint32_t node, bool in)
 
 void index_set_mask(struct myr_placer *p, uint32_t node, uint64_t mask)
 {
-    MYR_ASSERT((mask & ~p->whole) == 0);
+    MYR_ASSERT((mask & ~p->whole) == 0 && node < p->shape.nodes);
     list_node(p, node, false);
     p->free_mask[node] = mask;
     list_node(p, node, true);
@@ -306,6 +317,7 @@ void index_take_whole(struct myr_placer *p, const uint32_t *nodes, uint32_t coun
 /* Open with the last reason gone; a node with several stays out of the lists. */
 static void close_node(struct myr_placer *p, uint32_t node, uint8_t bit, bool closed)
 {
+    MYR_ASSERT(node < p->shape.nodes);
     list_node(p, node, false);
     p->closed[node] = (uint8_t)(closed ? p->closed[node] | bit : p->closed[node] & ~bit);
     list_node(p, node, true);
@@ -337,6 +349,8 @@ void myr_placer_set_domain(struct myr_placer *p, uint32_t nodes)
         p->domain_free[domain] += index_is_free(p, node);
     }
     p->domains = domain + 1;
+    /* Each lies in one leaf, and is as large as was said at the most. */
+    MYR_ASSERT(p->domains >= p->groups && p->domains <= p->shape.nodes);
     p->version++;
 }
 
@@ -353,6 +367,7 @@ void myr_placer_set_zone(struct myr_placer *p, enum myr_zone zone, const uint32_
         /* Units are numbered from 0 by the caller; one that no node is in has none free. */
         it->units = unit_of[node] >= it->units ? unit_of[node] + 1 : it->units;
     }
+    MYR_ASSERT(it->units > 0 && it->units <= p->shape.nodes);
     p->version++;
     it->free = myr_xcalloc(it->units, sizeof(uint32_t));
     for (uint32_t node = 0; node < p->shape.nodes; node++) {
@@ -373,7 +388,8 @@ struct myr_placer *myr_placer_grow(struct myr_placer *old, const struct myr_plac
      * then.
      */
     struct myr_placer *p = myr_placer_create(shape);
-    MYR_ASSERT(shape->nodes >= old->shape.nodes);
+    MYR_ASSERT(shape->nodes >= old->shape.nodes && p->whole == old->whole);
+    MYR_ASSERT(p->shape.group_nodes == old->shape.group_nodes && p->groups >= old->groups);
     p->plain = old->plain;
     /* Domains of one node are what a new placer has. */
     if (old->domain_nodes > 1) {
@@ -402,12 +418,15 @@ struct myr_placer *myr_placer_grow(struct myr_placer *old, const struct myr_plac
         }
     }
     p->version += old->version + 1; /* never one that was there before */
+    MYR_ASSERT(p->free_nodes >= old->free_nodes && p->penalised == old->penalised);
+    MYR_SLOW_ASSERT(placer_is_sound(p));
     myr_placer_free(old);
     return p;
 }
 
 void myr_placer_set_kind(struct myr_placer *p, uint32_t node, uint8_t kind)
 {
+    MYR_ASSERT(node < p->shape.nodes);
     p->kind[node] = kind;
     p->version++;
 }
@@ -425,11 +444,13 @@ static void set_penalty(struct myr_placer *p, uint32_t *at, uint32_t milli)
 
 void myr_placer_set_penalty(struct myr_placer *p, uint32_t node, uint32_t milli)
 {
+    MYR_ASSERT(node < p->shape.nodes);
     set_penalty(p, &p->node_penalty[node], milli);
 }
 
 void myr_placer_set_leaf_penalty(struct myr_placer *p, uint32_t leaf, uint32_t milli)
 {
+    MYR_ASSERT(leaf < p->groups);
     set_penalty(p, &p->group_penalty[leaf], milli);
 }
 
@@ -450,11 +471,13 @@ uint32_t myr_condition_penalty(const struct myr_condition *condition)
 
 bool myr_placer_is_open(const struct myr_placer *p, uint32_t node)
 {
+    MYR_ASSERT(node < p->shape.nodes);
     return p->closed[node] == 0;
 }
 
 uint64_t myr_placer_free_mask(const struct myr_placer *p, uint32_t node)
 {
+    MYR_SLOW_ASSERT(node < p->shape.nodes);
     return p->free_mask[node];
 }
 

@@ -174,6 +174,7 @@ static void take_from_group(struct myr_placer *p, uint32_t group, uint32_t nodes
                             struct myr_gang *gang)
 {
     uint32_t node = group * p->shape.group_nodes;
+    MYR_ASSERT(group < p->groups && nodes <= p->by_group.count[group]);
     while (nodes > 0) {
         if (p->free_mask[node] == p->whole && !p->closed[node]) {
             take(p, node, p->whole, gang);
@@ -189,6 +190,7 @@ static void take_from_pod(struct myr_placer *p, uint32_t pod, uint32_t nodes, st
     uint32_t per_pod = p->shape.pod_nodes / p->shape.group_nodes;
     uint32_t first = pod * per_pod;
     uint32_t end = first + per_pod < p->groups ? first + per_pod : p->groups;
+    MYR_ASSERT(pod < p->pods && nodes <= p->by_pod.count[pod]);
     while (nodes > 0) {
         /* The rest in one group if any holds it, else all of the freest one. */
         uint32_t best = MYR_NONE, freest = first;
@@ -210,6 +212,7 @@ static void take_from_pod(struct myr_placer *p, uint32_t pod, uint32_t nodes, st
 /* So many whole nodes are free, somewhere. */
 static void take_nodes(struct myr_placer *p, uint32_t nodes, struct myr_gang *gang)
 {
+    MYR_ASSERT(nodes > 0 && nodes <= p->free_nodes);
     /* One group that holds all of it, the fullest of those; else pod by pod. */
     uint32_t group = lowest_alike(&p->by_group, bucket_best(&p->by_group, nodes));
     if (group != MYR_NONE) {
@@ -290,6 +293,7 @@ bool myr_place(struct myr_placer *p, uint32_t gpus, struct myr_gang *ret)
         MYR_ASSERT(node != MYR_NONE);
         take(p, node, lowest(p->free_mask[node], rest), ret);
     }
+    MYR_ASSERT(ret->count == whole + (rest > 0));
     return true;
 }
 
@@ -308,6 +312,7 @@ void myr_release(struct myr_placer *p, const struct myr_gang *gang)
 {
     for (uint32_t i = 0; i < gang->count; i++) {
         const struct myr_share *share = &gang->shares[i];
+        MYR_ASSERT(share->node < p->shape.nodes && share->gpus != 0);
         MYR_ASSERT((p->free_mask[share->node] & share->gpus) == 0);
         index_set_mask(p, share->node, p->free_mask[share->node] | share->gpus);
     }

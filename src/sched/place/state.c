@@ -233,8 +233,10 @@ static int set_name(struct reader *r, struct names *names, uint32_t node, struct
         (void)myr_strmap_add(&names->map, name, known);
         if (names->column == KIND) {
             myr_vec_push(&r->state->kinds, name);
+            MYR_ASSERT(r->state->kinds.count == names->count);
         }
     }
+    MYR_ASSERT(known < names->count && names->count <= names->most);
     if (names->of[node] != MYR_NONE && names->of[node] != known) {
         return myr_csv_error(err, &r->csv, where(r, names->column),
                              "node %u had another %s above, expected the same or nothing", node,
@@ -250,6 +252,7 @@ static void give_names(struct reader *r)
     const uint32_t *kind_of = r->names[NAMES_KIND].of;
     for (uint32_t node = 0; node < r->p->shape.nodes; node++) {
         if (kind_of[node] != MYR_NONE) {
+            MYR_ASSERT(kind_of[node] < r->names[NAMES_KIND].count && kind_of[node] < UINT8_MAX);
             /* 0 is the kind of a node that has none. */
             myr_placer_set_kind(r->p, node, (uint8_t)(kind_of[node] + 1));
         }
@@ -280,6 +283,7 @@ static struct myr_running *job_for(struct reader *r, struct myr_str name, uint32
         myr_vec_push(&r->state->jobs, job);
         myr_vec_push(&r->room, 0);
     }
+    MYR_ASSERT(known < r->state->jobs.count && r->room.count == r->state->jobs.count);
     *ret_index = known;
     return &r->state->jobs.items[known];
 }
@@ -324,6 +328,7 @@ static int take_share(struct reader *r, uint32_t node, struct myr_err *err)
         taken |= bit;
         mask ^= bit;
     }
+    MYR_ASSERT(gang->count < r->room.items[index]);
     gang->shares[gang->count++] = (struct myr_share){node, taken};
     myr_place_take(r->p, node, taken);
     return MYR_OK;

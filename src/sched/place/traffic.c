@@ -22,6 +22,7 @@ struct cell_set {
 static uint64_t least_common_multiple(uint64_t a, uint64_t b)
 {
     uint64_t x = a, y = b;
+    MYR_ASSERT(a > 0 && b > 0);
     while (y) {
         uint64_t rest = x % y;
         x = y;
@@ -92,6 +93,7 @@ static bool same_members(const struct myr_traffic_family *a, const struct myr_tr
 static void add_family(struct myr_job_traffic *t, struct myr_traffic_family *family, double bytes)
 {
     /* In all groups together; a family keeps the bytes of one of its groups. */
+    MYR_ASSERT(bytes > 0 && family->group_count > 0 && family->group_size > 1);
     t->between_bytes += bytes;
     family->bytes = bytes / family->group_count;
     for (uint32_t i = 0; i < t->family_count; i++) {
@@ -137,6 +139,7 @@ static void add_pipeline(struct myr_job_traffic *t, struct cell_digit digit, boo
                          double bytes, struct myr_arena *arena)
 {
     /* Each of the chains has as many cells as there are stages. */
+    MYR_ASSERT(digit.size > 1 && t->cells % digit.size == 0);
     uint32_t chains = t->cells / digit.size, links = digit.size - 1;
     /* Of two stages the closing pair is the pair itself. */
     bool closes = around && digit.size > 2;
@@ -288,6 +291,7 @@ int myr_job_traffic_of(const struct myr_layout *layout, const struct myr_model *
         }
     }
     refine(ret, cuts, cut_count);
+    MYR_ASSERT(ret->digit_count <= MYR_TRAFFIC_DIGITS_MAX && ret->cells > 0);
     for (uint32_t f = 0; f < ret->family_count; f++) {
         describe(ret, &ret->families[f]);
     }
