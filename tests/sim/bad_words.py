@@ -48,6 +48,7 @@ WORKLOADS = {
     "step:nosuchmodel,tp=8": "nosuchmodel",
     "step:llama3-405b,tp=0": "tp",
     "step:llama3-405b,tp=8,tflops=-1": "'tflops' must be a number above 0",
+    "step:llama3-405b,tp=8,tflops=1e-9": "goes on after 53 days",
     "checkpoint:1TB": "no storage servers",
     "permutation:" + ",".join(["1MB"] * 30): "more than 24 parts",
 }
@@ -77,6 +78,9 @@ FAULTS = {
     "link/5:down@1ms,count=3": "'count=3' is not understood",
     "link/5:flap@1ms,down=2ms,period=1ms": "'period' must be longer",
     "link/5:flap@1ms,count=0": "'count' must be a whole number",
+    "link/5:down@8000000s": "after 53 days of simulated time",
+    "link/5:up@4000000s,reroute=8000000s": "after 53 days of simulated time",
+    "link/5:flap@4611600s,period=460s,count=10000": "after 53 days of simulated time",
 }
 SLOW = {
     "node/99999:0.5": "is no node",

@@ -63,8 +63,33 @@ storage: {servers: 4}
             small = sim(program, *words, "--workload", f"{kind}:1TB")
             large = sim(program, *words, "--workload", f"{kind}:2TB")
             check.true(f"{kind}: many flows", small["flows"] >= 64)
+            # Three GPUs, the last of the fabric: four stripes share their NICs.
+            few = sim(program, *words, "--workload", f"{kind}:1GB,first=509,ranks=3")
+            check.equal(f"{kind}: a part of a node", few["flows"], 4, 0)
             check.true(f"{kind}: twice the bytes take twice as long",
                        1.9 < large["sim_time_us"] / small["sim_time_us"] <= 2.001)
+
+
+PLANES = """
+name: planes
+servers: 32
+server: b300-8gpu-4x200
+networks: {compute: {switch: eth-102t4, nic_gbps: 200, planes: 4, tiers: 2}}
+"""
+
+
+def thousandths(check, program):
+    """1024 parts of a message: some are less than a thousandth of it, and weigh nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = ("--design", plan(program, folder, PLANES), "--workload", "permutation:1MB",
+                 "--lb", "spray", "--queue-pairs", 256)
+        whole = sim(program, *words)["sim_time_us"]
+        # A link of the first plane, whose first part has no weight: it holds the transfer then.
+        slow = sim(program, *words, "--fault", "link/0:degrade=0.1@1us")["sim_time_us"]
+        check.true("slower over a slow link", slow > whole)
+        sim(program, *words, "--save", Path(folder) / "run", "--at", "5us")
+        rest = sim(program, "resume", Path(folder) / "run")["sim_time_us"]
+        check.equal("goes on from what was saved", rest, whole)
 
 
 CAMPUS = """
@@ -116,7 +141,7 @@ def campus(check, program):
 
 def main():
     program, check = sys.argv[1], Checks()
-    for test in (scattered, apart, shared, storage, campus):
+    for test in (scattered, apart, shared, storage, thousandths, campus):
         test(check, program)
     check.end()
 

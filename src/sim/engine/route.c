@@ -23,9 +23,17 @@ struct router {
     uint32_t pattern, message; /* at hand */
 };
 
-/* A channel that several flows of the pattern use stands once, with the sum of their weights. */
+/*
+ * A channel that several flows of the pattern use stands once, with the sum of their weights. A
+ * part of less than a thousandth moves nothing there: of many queue pairs over many planes some
+ * have no weight at all.
+ */
 static void add_use(struct router *router, uint32_t channel, uint32_t weight)
 {
+    MYR_ASSERT(channel < router->sim->channel_count);
+    if (weight == 0) {
+        return;
+    }
     if (router->weight[channel] == 0) {
         myr_vec_push(&router->used, channel);
     }
@@ -97,8 +105,10 @@ static int add_flows(struct router *router, uint32_t pattern_id, uint32_t place,
     uint32_t gpu = sending_gpu(sim, message);
     uint32_t from = end_port(sim, gpu, message.to), to = end_port(sim, message.to, gpu);
     if (from == MYR_NONE || to == MYR_NONE || !joined(sim, from, to)) {
-        return myr_err_set(err, MYR_EINVAL, "no path from GPU %u to %s %u on the %s network",
-                           message.from, message.to & MYR_MESSAGE_STORAGE ? "storage" : "GPU",
+        return myr_err_set(err, MYR_EINVAL, "no path from %s %u to %s %u on the %s network",
+                           message.from & MYR_MESSAGE_STORAGE ? "storage" : "GPU",
+                           message.from & ~MYR_MESSAGE_STORAGE,
+                           message.to & MYR_MESSAGE_STORAGE ? "storage" : "GPU",
                            message.to & ~MYR_MESSAGE_STORAGE, myr_net_names[sim->graph->net_id]);
     }
     /*
@@ -247,6 +257,7 @@ static void flush_uses(struct router *router, struct sim_pattern *pattern)
     for (size_t i = 0; i < router->used.count; i++) {
         uint32_t channel = router->used.items[i];
         struct sim_use use = {channel, router->weight[channel]};
+        MYR_ASSERT(use.weight > 0); /* once in the list, and it carries something */
         myr_vec_push(&sim->uses, use);
         router->weight[channel] = 0;
     }
@@ -258,6 +269,8 @@ static myr_ps routed_uses(struct router *router, const struct myr_routes *routes
                           size_t *route)
 {
     myr_ps longest = 0;
+    /* Routes come in the order of their flows: none is left behind. */
+    MYR_ASSERT(*route >= routes->flow.count || routes->flow.items[*route] >= flow);
     for (; *route < routes->flow.count && routes->flow.items[*route] == flow; ++*route) {
         uint32_t start = routes->start.items[*route];
         uint32_t count = routes->start.items[*route + 1] - start;
@@ -276,6 +289,7 @@ static myr_ps routed_uses(struct router *router, const struct myr_routes *routes
 static myr_ps pattern_latency(const struct router *router, bool cyclic)
 {
     __int128 longest = 0, sum = 0;
+    MYR_ASSERT(router->sim->options.message_ps >= 0);
     for (size_t m = 0; m < router->hops.count; m++) {
         myr_ps latency = router->hops.items[m];
         longest = latency > longest ? latency : longest;

@@ -196,7 +196,8 @@ static bool slot_right(const struct myr_sim *sim, uint32_t id)
     uint32_t holder = way->holder;
     if (slot->task >= sim->tasks.count || sim->tasks.items[slot->task].slot != id ||
         sim->tasks.items[slot->task].state != SIM_MOVING || holder >= sim->channel_count ||
-        way->hop_count == 0 || !in_range(way->first_hop, way->hop_count, sim->hops.count) ||
+        way->hop_count == 0 || way->first_hop % 8 != 0 ||
+        !in_range(way->first_hop, way->hop_count, sim->hops.count) ||
         way->held_hop < way->first_hop || way->held_hop >= way->first_hop + way->hop_count ||
         sim->hops.items[way->held_hop].channel != holder || slot->target >> 120 ||
         slot->counted >> 120 || slot->updated > sim->now || slot->updated < 0) {
@@ -218,13 +219,30 @@ static bool slot_right(const struct myr_sim *sim, uint32_t id)
     return true;
 }
 
+/*
+ * Blocks of hops are of eight at least and begin at multiples of it (flight.c); the next one begins
+ * where the pool ends.
+ */
+static bool hops_aligned(const struct myr_sim *sim)
+{
+    for (uint32_t class = 0; class < SIM_CLASSES; class ++) {
+        for (size_t i = 0; i < sim->free_hops.blocks[class].count; i++) {
+            if (class < sim_hop_class(1) || sim->free_hops.blocks[class].items[i] % 8 != 0) {
+                return false;
+            }
+        }
+    }
+    return sim->hops.count % 8 == 0;
+}
+
 /* Each is in use or free, and each block of hops is of one of them. */
 static bool slots_right(const struct myr_sim *sim)
 {
     size_t unused = 0;
     MYR_CLEANUP(myr_free_at) uint8_t *marks = myr_xcalloc(sim->hops.count, 1);
     MYR_CLEANUP(myr_free_at) uint8_t *free_marks = myr_xcalloc(sim->slots.count, 1);
-    if (sim->ways.count != sim->slots.count || sim->hop_places.count != sim->hops.count) {
+    if (sim->ways.count != sim->slots.count || sim->hop_places.count != sim->hops.count ||
+        !hops_aligned(sim)) {
         return false;
     }
     for (size_t i = 0; i < sim->free_slots.count; i++) {
@@ -447,6 +465,7 @@ const char *sim_state_wrong(const struct myr_sim *sim)
         {"slots", slots_right},    {"channels", channels_right}, {"ends", finish_right},
         {"lists", lists_right},
     };
+    MYR_ASSERT(sim->edge_start); /* edges are sorted, and of tasks that are there */
     for (size_t i = 0; i < MYR_ARRAY_COUNT(checks); i++) {
         if (!checks[i].right(sim)) {
             return checks[i].name;

@@ -295,6 +295,28 @@ static void every_part_of_a_question_tells_its_states_apart(void **state)
     }
 }
 
+/* A block that begins elsewhere would be found only when a transfer takes it. */
+static void hops_lie_in_blocks_of_eight(void **state)
+{
+    (void)state;
+    for (uint32_t more = 0; more < 17; more++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf image = {};
+        struct myr_sim *sim = make(5), *other = make(5);
+        struct myr_err err = {};
+        bool over;
+        assert_int_equal(myr_sim_run_until(sim, 30 * MYR_PS_PER_US, &over, NULL), MYR_OK);
+        for (uint32_t i = 0; i < more; i++) {
+            myr_vec_push(&sim->hops, (struct sim_hop){});
+            myr_vec_push(&sim->hop_places, 0);
+        }
+        myr_sim_save(sim, &image);
+        int rc = myr_sim_load(other, (struct myr_str){image.data, image.len}, &err);
+        assert_int_equal(rc, more % 8 ? MYR_ECORRUPT : MYR_OK);
+        myr_sim_free(other);
+        myr_sim_free(sim);
+    }
+}
+
 /* --- what must hold is seen where it does not */
 
 static void nobody_may_carry_more_than_it_can(void **state)
@@ -559,6 +581,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(saved_and_resumed_equals_uninterrupted),
         cmocka_unit_test(a_damaged_state_is_refused_or_harmless),
+        cmocka_unit_test(hops_lie_in_blocks_of_eight),
         cmocka_unit_test(a_state_of_another_question_is_refused),
         cmocka_unit_test(every_part_of_a_question_tells_its_states_apart),
         cmocka_unit_test(nobody_may_carry_more_than_it_can),

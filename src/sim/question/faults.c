@@ -1,3 +1,4 @@
+#include "engine/internal.h"
 #include "question/words.h"
 
 /*
@@ -92,6 +93,18 @@ static bool parse_kind(struct myr_str word, struct myr_sim_fault *fault, bool *r
                &fault->capacity_permille);
 }
 
+/* The clock ends there: sums of two times stay whole only before it. */
+static int check_times(const struct myr_sim_fault *fault, struct myr_err *err)
+{
+    if (fault->at < SIM_TIME_MAX && fault->reroute < SIM_TIME_MAX - fault->at) {
+        return MYR_OK;
+    }
+    return myr_err_set(err, MYR_EINVAL,
+                       "--fault: it comes, or is avoided, after %lld days of simulated time, the "
+                       "last that the clock can show",
+                       (long long)(SIM_TIME_MAX / MYR_PS_PER_S / 86400));
+}
+
 /* The defaults are a link that is dead for a hundredth of the time: annoying, not fatal. */
 static int add_flap(struct myr_sim *sim, const struct sim_words *words, struct myr_sim_fault fault,
                     struct myr_err *err)
@@ -109,9 +122,11 @@ static int add_flap(struct myr_sim *sim, const struct sim_words *words, struct m
     for (uint64_t i = 0; i < count; i++) {
         fault.kind = MYR_FAULT_DOWN;
         fault.at = start + (myr_ps)i * period;
+        MYR_TRY(check_times(&fault, err));
         myr_sim_fault(sim, &fault);
         fault.kind = MYR_FAULT_UP;
         fault.at += down;
+        MYR_TRY(check_times(&fault, err));
         myr_sim_fault(sim, &fault);
     }
     return MYR_OK;
@@ -143,6 +158,7 @@ int myr_sim_fault_words(struct myr_sim *sim, const struct myr_graph *graph, cons
     /* Keys of a flap are unknown elsewhere: only the first is common to all. */
     MYR_TRY(sim_words_check(&words, 1, keys, flap ? MYR_ARRAY_COUNT(keys) : 1, err));
     MYR_TRY(parse_reroute(&words, &fault.reroute, err));
+    MYR_TRY(check_times(&fault, err));
     if (flap) {
         return add_flap(sim, &words, fault, err);
     }

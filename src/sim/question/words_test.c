@@ -385,6 +385,10 @@ static void wrong_faults_get_one_line(void **state)
                                         "link/3:flap@1ms,down=0us",
                                         "link/3:flap@1ms,down=9us,period=9us",
                                         "link/3:flap@1ms,count=0",
+                                        "link/3:down@8000000s",
+                                        "link/3:down@1ms,reroute=8000000s",
+                                        "link/3:up@4000000s,reroute=4000000s",
+                                        "link/3:flap@8000000s,period=460s,count=10000",
                                         "link/3:down@1ms,reroute=never"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
         struct myr_err err = {};

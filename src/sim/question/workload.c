@@ -334,9 +334,10 @@ static int load_storage(struct maker *maker, bool write, struct myr_sim_load *re
          * one.
          */
         uint32_t server = MYR_MESSAGE_STORAGE | i % head->storage_servers;
-        /* Stripes leave by the NICs of the node in turn. */
+        /* Stripes leave by the NICs of the node in turn; of the last one those that are there. */
         uint32_t node = i / (uint32_t)stripes, stripe = i % (uint32_t)stripes;
-        uint32_t gpu = maker->place.gpus[node * local] + stripe % local;
+        uint32_t left = maker->place.count - node * local, nics = left < local ? left : local;
+        uint32_t gpu = maker->place.gpus[node * local + stripe % nics];
         messages[i] = write ? (struct myr_message){gpu, server} : (struct myr_message){server, gpu};
     }
     /* The size is that of all together; each flow has its part, rounded up. */
@@ -391,6 +392,7 @@ int myr_sim_load_words(struct myr_sim *sim, const struct myr_graph *graph,
         }
     }
     if (rc == MYR_OK) {
+        MYR_ASSERT(myr_sim_task_count(sim) >= load.first_task);
         load.task_count = myr_sim_task_count(sim) - load.first_task;
         *ret = load;
     }

@@ -35,6 +35,7 @@ static void list_stages(struct step_builder *b)
     b->stage_of = myr_xcalloc(b->ranks.count, sizeof(*b->stage_of));
     for (uint32_t rank = 0; rank < b->ranks.count; rank++) {
         b->stage_of[rank] = myr_layout_coords(b->step->layout, rank).pp;
+        MYR_ASSERT(b->stage_of[rank] < b->stages);
     }
 }
 
@@ -88,10 +89,11 @@ static int ring_pattern(struct step_builder *b, enum myr_axis axis, uint32_t sta
     return take_pattern(b, true, ret, err);
 }
 
-/* To the nearest picosecond. */
+/* To the nearest picosecond; what no clock can show is the end of time, and the run says so. */
 static myr_ps seconds(double s)
 {
-    return (myr_ps)(s * (double)MYR_PS_PER_S + 0.5);
+    double ps = s * (double)MYR_PS_PER_S + 0.5;
+    return ps < 9e18 ? (myr_ps)ps : INT64_MAX;
 }
 
 /* By the order of enum myr_comm_kind: those of the step's end come last. */
@@ -128,6 +130,7 @@ static myr_ps pass_time(const struct step_builder *b, uint32_t stage, bool backw
     uint32_t seq = myr_layout_seq(layout, b->step->model);
     struct myr_flops flops = myr_model_flops(b->step->model, seq);
     uint32_t layers = 0, all = b->step->model->layer_count;
+    MYR_ASSERT(stage < b->stages && b->permille[stage] > 0); /* slow, not dead */
     for (uint32_t i = 0; i < myr_layout_stage_chunk_count(layout); i++) {
         uint32_t chunk = myr_layout_stage_chunk(layout, stage, i);
         layers += myr_layout_chunk_layers(layout, b->step->model, chunk).count;
@@ -235,6 +238,7 @@ static void put_stage(struct step_builder *b, uint32_t stage, uint32_t after,
         }
         previous = ends->last;
     }
+    MYR_ASSERT(f == m && g == m); /* what went forward has come back */
 }
 
 /* Joins the stages: activations go down, gradients come up. */
@@ -316,6 +320,7 @@ int myr_load_step(struct myr_sim *sim, struct myr_ranks ranks, const struct myr_
         return myr_err_set(err, MYR_EINVAL, "the layout needs %llu ranks, %u are given",
                            (unsigned long long)myr_layout_gpus(step->layout), ranks.count);
     }
+    MYR_ASSERT(b.stages > 0 && b.micro_batches > 0); /* the layout was checked */
     b.down_pattern = myr_xcalloc(b.stages, sizeof(uint32_t));
     b.up_pattern = myr_xcalloc(b.stages, sizeof(uint32_t));
     b.inner_pattern = myr_xcalloc((size_t)b.stages * INNER_AXES, sizeof(uint32_t));
