@@ -117,6 +117,7 @@ static uint32_t gpu_at(const struct table_maker *maker, const struct job *job, u
                        uint32_t rail)
 {
     uint32_t local = maker->graph->design->head->gpus_per_node;
+    MYR_SLOW_ASSERT(job->count > 0 && local > 0);
     return maker->slots[job->first + slot % job->count].node * local + rail % local;
 }
 
@@ -180,6 +181,7 @@ static void add_transfers(struct table_maker *maker, enum myr_contention_pattern
             myr_sim_transfer(maker->sim, id, 1, 1); /* a byte: only rates are asked for */
         }
         job->task_count = myr_sim_task_count(maker->sim) - job->first_task;
+        MYR_ASSERT(job->task_count > 0); /* two nodes at least, and each of their GPUs sends */
     }
 }
 

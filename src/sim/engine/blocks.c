@@ -6,6 +6,7 @@
 uint32_t sim_class_of(uint32_t count)
 {
     uint32_t class = 0;
+    MYR_ASSERT(count <= UINT32_C(1) << (SIM_CLASSES - 1)); /* else no power of two holds it */
     while (UINT32_C(1) << class < count) {
         class ++;
     }
@@ -24,9 +25,12 @@ uint32_t sim_hop_class(uint32_t count)
  */
 uint32_t sim_take_block(struct sim_free *free, uint32_t class, size_t used, uint32_t *ret_grow)
 {
+    MYR_ASSERT(class < SIM_CLASSES);
     *ret_grow = 0;
     if (free->blocks[class].count) {
-        return free->blocks[class].items[--free->blocks[class].count];
+        uint32_t first = free->blocks[class].items[--free->blocks[class].count];
+        MYR_ASSERT(first < used && used - first >= UINT64_C(1) << class);
+        return first;
     }
     MYR_ASSERT(used + (UINT64_C(1) << class) < MYR_NONE);
     *ret_grow = UINT32_C(1) << class;

@@ -20,6 +20,7 @@ static myr_ps bits_time(unsigned __int128 bits, uint64_t bps)
 /* A sum that stops at the end of time. */
 static myr_ps later(myr_ps a, myr_ps b)
 {
+    MYR_SLOW_ASSERT(a >= 0 && b >= 0 && b <= SIM_TIME_MAX);
     return a < SIM_TIME_MAX - b ? a + b : SIM_TIME_MAX;
 }
 
@@ -31,6 +32,7 @@ static myr_ps alone_time(const struct myr_sim *sim, const struct sim_task *task)
     uint64_t weight = 0, bps = 0;
     for (uint32_t u = 0; u < pattern->use_count; u++) {
         const struct sim_use *use = &sim->uses.items[pattern->first_use + u];
+        MYR_SLOW_ASSERT(use->channel < sim->channel_count);
         uint64_t capacity = sim->channels[use->channel].full_capacity;
         if (u + SIM_AHEAD < pattern->use_count) {
             __builtin_prefetch(&sim->channels[use[SIM_AHEAD].channel].full_capacity);
@@ -110,11 +112,13 @@ static void chains(const struct myr_sim *sim, struct myr_sim_bounds *ret)
             myr_ps end = both[id];
             alpha[next] = alpha[id] > alpha[next] && !moves ? alpha[id] : alpha[next];
             from[next] = end > from[next] ? end : from[next];
+            MYR_SLOW_ASSERT(waits[next] > 0 && last < count);
             if (--waits[next] == 0) {
                 ready[last++] = next;
             }
         }
     }
+    MYR_ASSERT(last <= count && ret->alpha <= ret->chain); /* bytes only add to latencies */
 }
 
 /* Of the network that is simulated. */
@@ -179,6 +183,7 @@ static void loads(const struct myr_sim *sim, struct myr_sim_bounds *ret)
 void sim_bounds(struct myr_sim *sim)
 {
     struct myr_sim_bounds *bounds = &sim->result.bounds;
+    MYR_ASSERT(sim->edge_start);
     *bounds = (struct myr_sim_bounds){.known = sim->faults.count == 0};
     if (!bounds->known) {
         return;
@@ -190,6 +195,7 @@ void sim_bounds(struct myr_sim *sim)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
         bounds->best = all[i] > bounds->best ? all[i] : bounds->best;
     }
+    MYR_ASSERT(bounds->best >= bounds->alpha && bounds->best <= SIM_TIME_MAX);
 }
 
 /* A part in 2^27 for what the solver lets pass, and a nanosecond. */

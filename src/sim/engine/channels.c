@@ -7,12 +7,16 @@
 /* Two channels a GPU: out of it first, then into it. */
 uint32_t sim_scale_up_out(const struct myr_sim *sim, uint32_t gpu)
 {
-    return sim->scale_up_base + gpu * 2;
+    uint32_t id = sim->scale_up_base + gpu * 2;
+    MYR_ASSERT(id >= sim->scale_up_base && id < sim->pool_base); /* no storage server is one */
+    return id;
 }
 
 uint32_t sim_scale_up_in(const struct myr_sim *sim, uint32_t gpu)
 {
-    return sim->scale_up_base + gpu * 2 + 1;
+    uint32_t id = sim->scale_up_base + gpu * 2 + 1;
+    MYR_ASSERT(id > sim->scale_up_base && id < sim->pool_base);
+    return id;
 }
 
 /* Leaves first, then pods; up before down. */
@@ -44,6 +48,7 @@ static void first_capacity(struct myr_sim *sim, uint32_t channel, uint64_t bps)
 /* Under way: whoever uses the channel is solved again. */
 void sim_set_capacity(struct myr_sim *sim, uint32_t channel, uint64_t bps)
 {
+    MYR_ASSERT(channel < sim->channel_count);
     sim_touch(sim, channel);
     sim->channels[channel].capacity = bps;
     sim_recapacity(sim, channel);
@@ -63,6 +68,7 @@ static void *rows_in_lines(size_t count, size_t size)
 /* Every channel is empty, in no heap, and holds nobody. */
 void sim_channels_open(struct myr_sim *sim, uint32_t count)
 {
+    MYR_ASSERT(!sim->channels && !sim->fills && !sim->bonds && sim->touched.count == 0);
     sim->channel_count = count;
     sim->channels = rows_in_lines(count, sizeof(*sim->channels));
     sim->fills = rows_in_lines(count, sizeof(*sim->fills));
@@ -96,6 +102,7 @@ static void pool_add(const struct myr_sim *sim, uint32_t device, struct pool *po
     uint32_t count = sim->graph->net->tiers > 1 ? myr_graph_uplink_count(sim->graph, device) : 0;
     for (uint32_t k = 0; k < count; k++) {
         uint32_t up = myr_graph_uplink(sim->graph, device, k);
+        MYR_ASSERT(up < sim->link_channels);
         /* What paths avoid carries nothing, and is not counted. */
         if (myr_graph_link_dead(sim->graph, up / 2)) {
             continue;
@@ -106,6 +113,7 @@ static void pool_add(const struct myr_sim *sim, uint32_t device, struct pool *po
         }
         pool->alive++;
     }
+    MYR_ASSERT(pool->alive > 0 || (pool->least[0] == 0 && pool->least[1] == 0));
 }
 
 /* 'edge_start' is there once the run has begun; before that nobody uses the channel yet. */
@@ -126,6 +134,8 @@ static void pool_set(struct myr_sim *sim, bool pod, uint32_t index, const struct
 static void refresh_leaf(struct myr_sim *sim, uint32_t leaf)
 {
     struct pool pool = {};
+    MYR_ASSERT(leaf >= sim->graph->net->first_leaf &&
+               leaf - sim->graph->net->first_leaf < sim->graph->net->leaf);
     pool_add(sim, leaf, &pool);
     pool_set(sim, false, leaf - sim->graph->net->first_leaf, &pool);
 }
@@ -180,6 +190,7 @@ void sim_refresh_pools(struct myr_sim *sim, uint32_t link)
 {
     const struct myr_design *design = sim->graph->design;
     const struct myr_network *net = sim->graph->net;
+    MYR_ASSERT(link < sim->link_channels / 2);
     uint32_t device = design->port_device[design->link_a[link]];
     if (!sim->graph->clos) {
         return;

@@ -51,6 +51,58 @@ bool sim_ties_right(const struct myr_sim *sim)
     return right;
 }
 
+/* They name this channel as their holder, and nobody behind ends before the one above it. */
+bool sim_held_right(const struct myr_sim *sim, uint32_t id)
+{
+    const struct sim_channel *channel = &sim->channels[id];
+    const struct sim_entry *items = &sim->entries.items[channel->first_entry];
+    bool right = channel->held <= channel->entry_count;
+    for (uint32_t e = 0; right && e < channel->held; e++) {
+        const struct sim_way *way = &sim->ways.items[items[e].slot];
+        const struct sim_slot *own = &sim->slots.items[items[e].slot];
+        const struct sim_slot *above = &sim->slots.items[items[e ? (e - 1) / 2 : 0].slot];
+        right = way->holder == id && way->held_hop == items[e].hop &&
+                sim->hop_places.items[items[e].hop] == e &&
+                (sim_paused(sim) || above->target <= own->target);
+    }
+    return right;
+}
+
+/* In the order of their keys, each with its place. */
+bool sim_looks_right(const struct myr_sim *sim)
+{
+    const struct sim_fill_place *items = sim->fill_heap.items;
+    bool right = true;
+    for (uint32_t i = 0; right && i < sim->fill_heap.count; i++) {
+        const struct sim_fill *fill = &sim->fills[items[i].channel];
+        right = fill->place == i && fill->key == items[i].key &&
+                items[i ? (i - 1) / 4 : 0].key <= items[i].key;
+    }
+    return right;
+}
+
+/* Channels that hold somebody who moves, in the order of their times, none of which is over. */
+bool sim_ends_right(const struct myr_sim *sim)
+{
+    bool right = true;
+    for (uint32_t i = 0; right && i < sim->finish.count; i++) {
+        uint32_t id = sim->finish.items[i], above = sim->finish.items[i ? (i - 1) / 4 : 0];
+        right = sim->finish_place[id] == i && sim->channels[id].held > 0 &&
+                sim->finish_at[id] >= sim->now && sim->finish_at[above] <= sim->finish_at[id];
+    }
+    return right;
+}
+
+bool sim_is_end(const struct myr_sim *sim, uint32_t end)
+{
+    if (!sim->graph) {
+        return true;
+    }
+    const struct myr_design_head *head = sim->graph->design->head;
+    return end & MYR_MESSAGE_STORAGE ? (end & ~MYR_MESSAGE_STORAGE) < head->storage_servers
+                                     : end < head->gpus;
+}
+
 /* What goes into a switch comes out of it, but for rounding: one byte a transfer and channel. */
 bool sim_conserved(const struct myr_sim *sim)
 {

@@ -24,6 +24,9 @@ struct myr_sim_options myr_sim_default(void)
 struct myr_sim *myr_sim_create(struct myr_graph *graph, const struct myr_sim_options *options)
 {
     MYR_ASSERT(graph->design && graph->net);
+    /* Parts of a whole: what is lost is never more than there is. */
+    MYR_ASSERT(options->efficiency_permille <= 1000 && options->sharing_loss_permille <= 1000);
+    MYR_ASSERT(options->pause_permille <= 1000 && options->series_ps >= 0);
     struct myr_sim *sim = myr_xcalloc(1, sizeof(*sim));
     const struct myr_design_head *head = graph->design->head;
     /* Planes, and within each the rails that are not joined, are fabrics of their own. */
@@ -107,8 +110,10 @@ uint32_t myr_sim_pattern(struct myr_sim *sim, const struct myr_message *messages
                                   .phase = sim->phase};
     MYR_ASSERT(!sim->edge_start); /* what runs is not added to */
     for (uint32_t i = 0; i < count; i++) {
+        MYR_SLOW_ASSERT(sim_is_end(sim, messages[i].from) && sim_is_end(sim, messages[i].to));
         myr_vec_push(&sim->messages, messages[i]);
     }
+    MYR_ASSERT(sim->routed_patterns <= sim->patterns.count); /* this one is not yet */
     myr_vec_push(&sim->patterns, pattern);
     return (uint32_t)sim->patterns.count - 1;
 }
@@ -117,16 +122,19 @@ uint32_t myr_sim_pattern(struct myr_sim *sim, const struct myr_message *messages
 void myr_sim_pattern_cyclic(struct myr_sim *sim, uint32_t pattern)
 {
     MYR_ASSERT(pattern >= sim->routed_patterns && pattern < sim->patterns.count);
+    MYR_ASSERT(!sim->edge_start);
     sim->patterns.items[pattern].cyclic = true;
 }
 
 void myr_sim_defer_routing(struct myr_sim *sim)
 {
+    MYR_ASSERT(!sim->edge_start && sim->routed_patterns == 0); /* all of them, or none */
     sim->defer = true;
 }
 
 void myr_sim_phase(struct myr_sim *sim, uint32_t phase)
 {
+    MYR_ASSERT(!sim->edge_start && phase != MYR_NONE); /* which stands for all of them */
     sim->phase = phase;
 }
 
@@ -195,6 +203,7 @@ static uint32_t add_task(struct myr_sim *sim, struct sim_task task)
 
 uint32_t myr_sim_compute(struct myr_sim *sim, myr_ps duration)
 {
+    MYR_ASSERT(duration >= 0);
     return add_task(sim, (struct sim_task){.kind = SIM_COMPUTE, .duration = duration});
 }
 
@@ -227,7 +236,12 @@ void myr_sim_fault(struct myr_sim *sim, const struct myr_sim_fault *fault)
 {
     /* A fault names a link or a device, never both. */
     MYR_ASSERT(fault->link == MYR_NONE ? fault->device < sim->graph->design->device_count
-                                       : fault->link * 2 < sim->link_channels);
+                                       : fault->link < sim->link_channels / 2);
+    MYR_ASSERT(fault->link == MYR_NONE || fault->device == MYR_NONE);
+    MYR_ASSERT(fault->kind <= MYR_FAULT_UP && fault->capacity_permille <= 1000);
+    /* Within the clock, also when the routing has noticed. */
+    MYR_ASSERT(fault->at >= 0 && fault->at < SIM_TIME_MAX && fault->reroute >= 0);
+    MYR_ASSERT(fault->reroute < SIM_TIME_MAX - fault->at && !sim->edge_start);
     myr_vec_push(&sim->faults, *fault);
 }
 
@@ -237,7 +251,7 @@ void myr_sim_slow_node(struct myr_sim *sim, uint32_t node, uint32_t permille)
     const struct myr_design *design = sim->graph->design;
     uint32_t device = design->head->first_node + node;
     MYR_ASSERT(node < design->head->nodes);
-    MYR_ASSERT(permille <= 1000);
+    MYR_ASSERT(permille <= 1000 && !sim->edge_start);
     /* Made with the first slow node: most runs have none. */
     if (!sim->node_slow) {
         sim->node_slow = myr_xcalloc(design->head->nodes, sizeof(*sim->node_slow));
@@ -258,6 +272,7 @@ void myr_sim_slow_node(struct myr_sim *sim, uint32_t node, uint32_t permille)
 
 uint32_t myr_sim_node_permille(const struct myr_sim *sim, uint32_t node)
 {
+    MYR_ASSERT(node < sim->graph->design->head->nodes);
     return sim->node_slow ? 1000 - sim->node_slow[node] : 1000;
 }
 
@@ -268,16 +283,19 @@ uint32_t myr_sim_gpus_per_node(const struct myr_sim *sim)
 
 myr_ps myr_sim_task_start(const struct myr_sim *sim, uint32_t task)
 {
+    MYR_ASSERT(task < sim->tasks.count);
     return sim->tasks.items[task].start;
 }
 
 myr_ps myr_sim_task_end(const struct myr_sim *sim, uint32_t task)
 {
+    MYR_ASSERT(task < sim->tasks.count);
     return sim->tasks.items[task].end;
 }
 
 uint32_t myr_sim_task_bottleneck(const struct myr_sim *sim, uint32_t task)
 {
+    MYR_ASSERT(task < sim->tasks.count);
     return sim->tasks.items[task].bottleneck;
 }
 
@@ -288,5 +306,6 @@ uint32_t myr_sim_task_count(const struct myr_sim *sim)
 
 uint64_t myr_sim_channel_bytes(const struct myr_sim *sim, uint32_t channel)
 {
+    MYR_ASSERT(channel < sim->channel_count);
     return sim->channels[channel].bytes;
 }

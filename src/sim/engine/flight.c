@@ -33,14 +33,18 @@ static uint32_t take_entries(struct myr_sim *sim, uint32_t class)
         memset(&sim->entries.items[first], 0, grow * sizeof(*sim->entries.items));
     }
     sim->entries.count += grow;
+    MYR_ASSERT(sim->entries.count - first >= UINT64_C(1) << class);
     return first;
 }
 
 /* Slots and ways are two halves of one row: what a solve looks at is apart from the rest. */
 static uint32_t take_slot(struct myr_sim *sim)
 {
+    MYR_ASSERT(sim->ways.count == sim->slots.count);
     if (sim->free_slots.count) {
-        return sim->free_slots.items[--sim->free_slots.count];
+        uint32_t slot = sim->free_slots.items[--sim->free_slots.count];
+        MYR_ASSERT(slot < sim->slots.count && sim->slots.items[slot].task == MYR_NONE);
+        return slot;
     }
     myr_vec_push(&sim->slots, (struct sim_slot){});
     myr_vec_push(&sim->ways, (struct sim_way){.holder = MYR_NONE});
@@ -51,6 +55,7 @@ static uint32_t take_slot(struct myr_sim *sim)
 static void put_entry(struct myr_sim *sim, const struct sim_channel *channel, uint32_t place,
                       struct sim_entry entry)
 {
+    MYR_SLOW_ASSERT(place < UINT32_C(1) << channel->entry_class && entry.hop < sim->hops.count);
     sim->entries.items[channel->first_entry + place] = entry;
     sim->hop_places.items[entry.hop] = place;
 }
@@ -90,6 +95,7 @@ static void held_up(struct myr_sim *sim, const struct sim_channel *channel, uint
 {
     struct sim_entry *items = &sim->entries.items[channel->first_entry];
     struct sim_entry moved = items[place];
+    MYR_SLOW_ASSERT(place < channel->held);
     while (place && before(sim, moved, items[(place - 1) / 2])) {
         put_entry(sim, channel, place, items[(place - 1) / 2]);
         place = (place - 1) / 2;
@@ -102,6 +108,7 @@ static void held_down(struct myr_sim *sim, const struct sim_channel *channel, ui
 {
     struct sim_entry *items = &sim->entries.items[channel->first_entry];
     struct sim_entry moved = items[place];
+    MYR_SLOW_ASSERT(place < channel->held);
     for (uint32_t child; (child = place * 2 + 1) < channel->held; place = child) {
         if (child + 1 < channel->held && before(sim, items[child + 1], items[child])) {
             child++;
@@ -130,6 +137,7 @@ static void let_go(struct myr_sim *sim, uint32_t id, uint32_t hop)
         held_up(sim, channel, place);
         held_down(sim, channel, sim->hop_places.items[moved.hop]);
     }
+    MYR_SLOW_ASSERT(sim->hop_places.items[hop] == channel->held); /* the first of the others */
 }
 
 /*
@@ -141,6 +149,7 @@ void sim_hold(struct myr_sim *sim, uint32_t slot, uint32_t hop)
     struct sim_way *way = &sim->ways.items[slot];
     uint32_t old = way->holder, id = sim->hops.items[hop].channel;
     struct sim_channel *channel = &sim->channels[id];
+    MYR_SLOW_ASSERT(hop - way->first_hop < way->hop_count && (old & SIM_LOOSE));
     if (old != MYR_NONE && (old & ~SIM_LOOSE) == id) {
         way->holder = id;
         return; /* by its clock already */
@@ -167,6 +176,7 @@ void sim_hold(struct myr_sim *sim, uint32_t slot, uint32_t hop)
     MYR_ASSERT(entry.slot == slot && channel->held <= channel->entry_count);
     sim_change(sim, id);
     held_up(sim, channel, channel->held - 1);
+    MYR_SLOW_ASSERT(sim->hop_places.items[hop] < channel->held);
 }
 
 uint32_t sim_first_held(const struct myr_sim *sim, uint32_t channel)
@@ -183,6 +193,8 @@ uint32_t sim_attach(struct myr_sim *sim, uint32_t id, sim_moved left)
     struct sim_task *task = &sim->tasks.items[id];
     const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
     MYR_ASSERT(task->state == SIM_MOVING && pattern->use_count > 0);
+    MYR_ASSERT(task->slot == MYR_NONE); /* a task is under way once */
+    MYR_SLOW_ASSERT(left <= (sim_moved)task->bits * SIM_MOVED_PER_BIT);
     uint32_t slot = take_slot(sim), first = take_hops(sim, pattern->use_count);
     sim->slots.items[slot] =
         (struct sim_slot){.target = left, .counted = left, .task = id, .updated = sim->now};
@@ -217,6 +229,7 @@ void sim_detach(struct myr_sim *sim, uint32_t slot)
     struct sim_way *way = &sim->ways.items[slot];
     uint32_t holder = way->holder;
     MYR_ASSERT(holder == MYR_NONE || !(holder & SIM_LOOSE));
+    MYR_ASSERT(own->task != MYR_NONE && sim->tasks.items[own->task].slot == slot);
     uint64_t rate = holder == MYR_NONE ? 0 : sim->fills[holder].level;
     for (uint32_t i = way->first_hop; i < way->first_hop + way->hop_count; i++) {
         struct sim_hop hop = sim->hops.items[i];

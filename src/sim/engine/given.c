@@ -241,6 +241,7 @@ int myr_sim_given_paths(struct myr_sim *sim, const char *file, struct myr_str te
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena scratch = {};
     struct myr_csv *csv;
+    MYR_ASSERT(sim->routed_patterns == 0 && sim->given.count == 0); /* one file, before routing */
     myr_arena_init(&scratch);
     csv = MYR_ARENA_ONE(&scratch, struct myr_csv);
     myr_csv_init(csv, &scratch, file, text);
@@ -282,6 +283,7 @@ const struct sim_given *sim_given_find(const struct myr_sim *sim, uint32_t phase
     while (*first + count < sim->given.count && rows[count].key == rows[0].key && share < 1000) {
         share += rows[count++].share;
     }
+    MYR_ASSERT(count > 0);
     *ret_count = count;
     return rows;
 }

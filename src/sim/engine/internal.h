@@ -273,6 +273,12 @@ bool sim_within_capacity(const struct myr_sim *sim);
 /* After a run. */
 bool sim_at_rest(const struct myr_sim *sim);
 bool sim_ties_right(const struct myr_sim *sim);
+/* The three heaps: of those that a channel holds, of channels to look at, and of ends. */
+bool sim_held_right(const struct myr_sim *sim, uint32_t channel);
+bool sim_looks_right(const struct myr_sim *sim);
+bool sim_ends_right(const struct myr_sim *sim);
+/* A GPU or a storage server of the design; without one, anything. */
+bool sim_is_end(const struct myr_sim *sim, uint32_t end);
 bool sim_conserved(const struct myr_sim *sim);
 
 /* What a channel can carry now, in bits per second: a shared link loses some. */

@@ -13,6 +13,7 @@ void sim_set_clock(struct myr_sim *sim, uint32_t id)
 {
     struct sim_channel *channel = &sim->channels[id];
     uint64_t level = sim->fills[id].level;
+    MYR_SLOW_ASSERT(channel->updated <= sim->now);
     /* Nobody is held: nothing moves by this clock, and its reading may stay. */
     if (level != SIM_RATE_NONE) {
         channel->clock += (sim_moved)level * (uint64_t)(sim->now - channel->updated);
@@ -36,6 +37,7 @@ void sim_recapacity(struct myr_sim *sim, uint32_t id)
 uint64_t sim_rate(const struct myr_sim *sim, uint32_t slot)
 {
     uint32_t holder = sim->ways.items[slot].holder;
+    MYR_SLOW_ASSERT(sim->slots.items[slot].task != MYR_NONE);
     return holder == MYR_NONE ? 0 : sim->fills[holder & ~SIM_LOOSE].level;
 }
 
@@ -50,6 +52,7 @@ sim_moved sim_left(const struct myr_sim *sim, uint32_t slot)
     sim_moved clock = channel->clock;
     if (channel->updated != sim->now) { /* since then the level has been what it is */
         uint64_t level = sim->fills[holder & ~SIM_LOOSE].level;
+        MYR_SLOW_ASSERT(channel->updated < sim->now && level != SIM_RATE_NONE);
         clock += (sim_moved)level * (uint64_t)(sim->now - channel->updated);
     }
     /* A transfer that has arrived may have moved a little too far, by the rounding of its end. */

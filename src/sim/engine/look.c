@@ -11,6 +11,7 @@ static bool heap_before(struct sim_fill_place a, struct sim_fill_place b)
 /* Its key has changed: it is taken from the channel. */
 static void heap_up(struct myr_sim *sim, uint32_t place)
 {
+    MYR_SLOW_ASSERT(place < sim->fill_heap.count);
     struct sim_fill_place item = sim_fills_item(sim, sim->fill_heap.items[place].channel);
     while (place && heap_before(item, sim->fill_heap.items[(place - 1) / 4])) {
         sim_fills_put(sim, place, sim->fill_heap.items[(place - 1) / 4]);
@@ -22,6 +23,7 @@ static void heap_up(struct myr_sim *sim, uint32_t place)
 /* Four children a place: the heap is shallower, and what is compared lies side by side. */
 void sim_fills_down(struct myr_sim *sim, uint32_t place)
 {
+    MYR_SLOW_ASSERT(place < sim->fill_heap.count);
     struct sim_fill_place item = sim_fills_item(sim, sim->fill_heap.items[place].channel);
     uint32_t count = (uint32_t)sim->fill_heap.count;
     const struct sim_fill_place *items = sim->fill_heap.items;
@@ -47,11 +49,13 @@ void sim_fills_order(struct myr_sim *sim)
             sim_fills_down(sim, i);
         }
     }
+    MYR_SLOW_ASSERT(sim_looks_right(sim));
 }
 
 /* The last item goes to the front and down again. */
 void sim_fills_pop(struct myr_sim *sim)
 {
+    MYR_SLOW_ASSERT(sim->fill_heap.count > 0);
     struct sim_fill_place last = sim->fill_heap.items[--sim->fill_heap.count];
     sim->fills[sim->fill_heap.items[0].channel].place = MYR_NONE;
     if (sim->fill_heap.count) {
@@ -80,6 +84,7 @@ void sim_look_at(struct myr_sim *sim, uint32_t id)
         heap_up(sim, fill->place);
         return;
     }
+    MYR_SLOW_ASSERT(sim->fill_heap.items[fill->place].channel == id);
     /*
      * It waits for a rise beyond the short cut: then it has to be looked at when its old level is
      * reached.

@@ -24,6 +24,7 @@ void sim_pause_advance(struct myr_sim *sim)
         if (own->task == MYR_NONE) {
             continue;
         }
+        MYR_ASSERT(own->updated <= sim->now);
         sim_moved moved = (sim_moved)own->pace * (uint64_t)(sim->now - own->updated);
         own->target -= moved < own->target ? moved : own->target;
         own->updated = sim->now;
@@ -44,6 +45,7 @@ myr_ps sim_pause_next(const struct myr_sim *sim)
             next = sim->now + wait;
         }
     }
+    MYR_ASSERT(next >= sim->now);
     return next;
 }
 
@@ -79,6 +81,7 @@ static bool spread(struct myr_sim *sim, uint32_t slot)
     const struct sim_slot *own = &sim->slots.items[slot];
     const struct sim_way *way = &sim->ways.items[slot];
     uint32_t holder = way->holder;
+    MYR_ASSERT(holder < sim->channel_count); /* after a solve everybody is held */
     const struct sim_task *task = &sim->tasks.items[own->task];
     bool ordered = sim->patterns.items[task->pattern].message_count == 1, news = false;
     uint32_t last = fills_up(sim, holder) ? way->held_hop - way->first_hop : 0;
@@ -114,6 +117,7 @@ static void set_pace(struct myr_sim *sim, uint32_t slot)
     MYR_ASSERT(slowest <= rate && sim->options.pause_permille <= 1000);
     unsigned __int128 lost =
         (unsigned __int128)(rate - slowest) * sim->options.pause_permille / 1000;
+    MYR_ASSERT(own->pace >= rate - (uint64_t)lost); /* from round to round paces only fall */
     own->pace = rate - (uint64_t)lost;
 }
 
@@ -122,6 +126,7 @@ static void set_pace(struct myr_sim *sim, uint32_t slot)
  */
 void sim_pause(struct myr_sim *sim)
 {
+    MYR_ASSERT(sim_paused(sim) && sim->loose_slots == 0);
     if (!sim->backed_up) {
         sim->backed_up = myr_xcalloc(sim->link_channels, sizeof(uint64_t));
     }

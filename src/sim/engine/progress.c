@@ -43,6 +43,7 @@ static bool sooner(const struct myr_sim *sim, uint32_t a, uint32_t b)
 /* The channel is told its place, so that it can be moved without a search. */
 static void put(struct myr_sim *sim, uint32_t place, uint32_t id)
 {
+    MYR_SLOW_ASSERT(place < sim->finish.count && id < sim->channel_count);
     sim->finish.items[place] = id;
     sim->finish_place[id] = place;
 }
@@ -101,6 +102,7 @@ static myr_ps wait_of(const struct myr_sim *sim, uint32_t id)
 /* Never beyond the end of time, also where the wait is longer than all of it. */
 static myr_ps moment_after(const struct myr_sim *sim, myr_ps wait)
 {
+    MYR_SLOW_ASSERT(wait >= 0 && sim->now <= SIM_TIME_MAX);
     return wait < SIM_TIME_MAX - sim->now ? sim->now + wait : SIM_TIME_MAX;
 }
 
@@ -120,6 +122,7 @@ static bool early_enough(const struct myr_sim *sim, uint32_t id)
 void sim_finish_update(struct myr_sim *sim, uint32_t id)
 {
     const struct sim_channel *channel = &sim->channels[id];
+    MYR_SLOW_ASSERT(channel->held == 0 || sim->fills[id].level != SIM_RATE_NONE);
     if (channel->held == 0 || sim->fills[id].level == 0) {
         sim_finish_drop(sim, id); /* those that it holds stand still until something changes */
         return;

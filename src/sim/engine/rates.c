@@ -28,6 +28,7 @@ static void loosen(struct myr_sim *sim, uint32_t slot)
     struct sim_way *way = &sim->ways.items[slot];
     uint32_t holder = way->holder;
     MYR_ASSERT(!(holder & SIM_LOOSE));
+    MYR_SLOW_ASSERT(sim->hops.items[way->held_hop].channel == holder);
     uint64_t rate = sim->fills[holder].level;
     way->holder |= SIM_LOOSE;
     sim->loose_slots++;
@@ -38,6 +39,7 @@ static void loosen(struct myr_sim *sim, uint32_t slot)
         sim_touch(sim, hop.channel);
         fill->loose_weight += hop.weight;
         if (hop.channel == holder) {
+            MYR_SLOW_ASSERT(fill->held_weight >= hop.weight);
             fill->held_weight -= hop.weight;
         } else {
             uint64_t taken = sim_reserves(fill) ? hop.reserved : rate;
@@ -58,6 +60,8 @@ static void settle_loose(struct myr_sim *sim, uint32_t slot, uint32_t at_hop)
     uint32_t id = sim->hops.items[at_hop].channel;
     uint64_t level = sim->fills[id].level;
     bool wide = sim_wide(&way);
+    MYR_SLOW_ASSERT((way.holder & SIM_LOOSE) && sim->loose_slots > 0 &&
+                    !sim_reserves(&sim->fills[id]));
     sim_hold(sim, slot, at_hop);
     sim->loose_slots--;
     sim->bonds[id].wide += wide;
@@ -67,6 +71,7 @@ static void settle_loose(struct myr_sim *sim, uint32_t slot, uint32_t at_hop)
         if (i + SIM_AHEAD < way.first_hop + way.hop_count) {
             __builtin_prefetch(&sim->fills[sim->hops.items[i + SIM_AHEAD].channel], 1);
         }
+        MYR_SLOW_ASSERT(fill->loose_weight >= hop.weight);
         fill->loose_weight -= hop.weight;
         if (i == at_hop) {
             fill->held_weight += hop.weight;
@@ -127,6 +132,7 @@ static void settle_all_loose(struct myr_sim *sim, uint32_t id)
             settle_loose(sim, entry.slot, entry.hop);
         }
     }
+    MYR_SLOW_ASSERT(sim->fills[id].loose_weight == 0);
 }
 
 /*
@@ -137,6 +143,7 @@ static void settle(struct myr_sim *sim, uint32_t id, uint64_t level)
 {
     struct sim_fill *fill = &sim->fills[id];
     uint64_t old = fill->level;
+    MYR_SLOW_ASSERT(fill->place == 0 && level != SIM_RATE_NONE);
     sim_fills_pop(sim);
     /* Most likely the next: its list is asked for in two steps, before and after this one. */
     uint32_t next = sim->fill_heap.count ? sim->fill_heap.items[0].channel : id;
@@ -195,6 +202,7 @@ static void loosen_all(struct myr_sim *sim, uint32_t id)
             loosen(sim, slot);
         }
     }
+    MYR_SLOW_ASSERT(sim->fills[id].held_weight == 0 && sim->fills[id].loose_weight > 0);
 }
 
 /* The channel with the lowest key: put back higher up, or settled. */
@@ -203,6 +211,7 @@ static void take_lowest(struct myr_sim *sim)
     uint32_t id = sim->fill_heap.items[0].channel;
     struct sim_fill *fill = &sim->fills[id];
     uint64_t level = sim_level_of(fill), key = sim_key_at(sim, fill, level);
+    MYR_SLOW_ASSERT(fill->place == 0 && fill->mark == sim->solve_mark);
     if (level == SIM_RATE_NONE) {
         drop_idle(sim);
         return;
@@ -314,6 +323,7 @@ void sim_solve(struct myr_sim *sim)
     for (size_t i = 0; i < sim->touched.count; i++) {
         uint32_t id = sim->touched.items[i];
         prefetch_touched(sim, i);
+        MYR_SLOW_ASSERT(sim->fills[id].place == MYR_NONE && sim->fills[id].loose_weight == 0);
         if (sim->fills[id].held_weight == 0) {
             sim->fills[id].level = SIM_RATE_NONE;
             if (!sim_reserves(&sim->fills[id])) {
@@ -323,6 +333,7 @@ void sim_solve(struct myr_sim *sim)
     }
     for (size_t i = 0; i < sim->changed.count; i++) {
         uint32_t id = sim->changed.items[i];
+        MYR_SLOW_ASSERT(sim_held_right(sim, id));
         sim->result.solved += sim->channels[id].held;
         if (!sim_paused(sim)) {
             sim_finish_update(sim, id);
@@ -333,6 +344,7 @@ void sim_solve(struct myr_sim *sim)
     }
     MYR_ASSERT(sim->fill_heap.count == 0 && sim->held_back.count == 0);
     MYR_ASSERT(sim->short_of.count == 0 && sim->overfull.count == 0);
+    MYR_SLOW_ASSERT(sim_ends_right(sim));
     sim->touched.count = sim->changed.count = 0;
     sim->solve_mark++;
 }
@@ -344,6 +356,7 @@ void sim_solve(struct myr_sim *sim)
 void myr_sim_fair_rates(struct myr_sim *sim, uint32_t first, uint32_t count, uint64_t *ret_bps)
 {
     MYR_ASSERT(first + count <= sim->tasks.count && sim->now == 0);
+    MYR_ASSERT(!sim->edge_start && sim->slots.count == sim->free_slots.count);
     for (uint32_t i = 0; i < count; i++) {
         struct sim_task *task = &sim->tasks.items[first + i];
         MYR_ASSERT(task->state == SIM_WAITING);
@@ -367,5 +380,6 @@ void myr_sim_fair_rates(struct myr_sim *sim, uint32_t first, uint32_t count, uin
         task->bottleneck = MYR_NONE;
     }
     sim_solve(sim);
+    MYR_SLOW_ASSERT(sim_at_rest(sim));
     sim->result.solved = 0;
 }

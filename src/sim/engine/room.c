@@ -40,6 +40,7 @@ void sim_count_room(struct myr_sim *sim, uint32_t id)
         fill->room -= (__int128)((sim_moved)rate * hop->weight);
         fill->fastest = rate > fill->fastest ? rate : fill->fastest;
     }
+    MYR_SLOW_ASSERT(!sim_reserves(fill)); /* no rate is SIM_RATE_NONE */
 }
 
 /*
@@ -62,6 +63,7 @@ void sim_reserve(struct myr_sim *sim, uint32_t id)
         struct sim_entry entry = sim->entries.items[channel->first_entry + e];
         struct sim_hop *hop = &sim->hops.items[entry.hop];
         const struct sim_way *way = &sim->ways.items[entry.slot];
+        MYR_SLOW_ASSERT(!(way->holder & SIM_LOOSE) && hop->reserved == 0);
         uint64_t rate = sim->fills[way->holder].level;
         uint64_t more = (rate >> 16) * factor;
         hop->reserved = rate + more;

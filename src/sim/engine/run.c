@@ -27,6 +27,7 @@ static void start_task(struct myr_sim *sim, uint32_t id)
         sim->late_task = id; /* the run ends with this */
         return;
     }
+    MYR_ASSERT(task->slot == MYR_NONE);
     sim_push_event(sim, sim->now + (myr_ps)wait, event);
 }
 
@@ -42,6 +43,7 @@ static void end_task(struct myr_sim *sim, uint32_t id)
     struct sim_task *task = &sim->tasks.items[id];
     MYR_ASSERT(task->state != SIM_WAITING && task->state != SIM_DONE);
     MYR_ASSERT(sim->result.blocked > 0 && sim->now >= task->start);
+    MYR_ASSERT(task->slot == MYR_NONE && task->waits_for == 0); /* it is off its channels */
     task->state = SIM_DONE;
     task->end = sim->now;
     sim->result.blocked--;
@@ -87,8 +89,10 @@ static void count_bytes(struct myr_sim *sim, uint32_t slot)
 /* Its holder's level rises when it goes: the next solve must look there. */
 static void touch_holder(struct myr_sim *sim, uint32_t slot)
 {
-    if (sim->ways.items[slot].holder != MYR_NONE) {
-        sim_touch(sim, sim->ways.items[slot].holder);
+    uint32_t holder = sim->ways.items[slot].holder;
+    MYR_ASSERT(holder == MYR_NONE || holder < sim->channel_count); /* loose: only in a solve */
+    if (holder != MYR_NONE) {
+        sim_touch(sim, holder);
     }
 }
 
@@ -113,6 +117,7 @@ static void task_event(struct myr_sim *sim, uint32_t id)
 {
     struct sim_task *task = &sim->tasks.items[id];
     MYR_ASSERT(task->state == SIM_LATENCY || task->state == SIM_READY);
+    MYR_ASSERT(task->slot == MYR_NONE && task->waits_for == 0);
     if (task->moves_after) {
         task->state = SIM_READY;
         return;
@@ -125,6 +130,7 @@ static void task_event(struct myr_sim *sim, uint32_t id)
     }
     task->state = SIM_MOVING;
     sim_attach(sim, id, (sim_moved)task->bits * SIM_MOVED_PER_BIT);
+    MYR_ASSERT(sim->slots.items[task->slot].task == id); /* the two name each other */
 }
 
 /* Both ways, as a part of what the link has without faults; zero stops whoever uses it. */
@@ -148,6 +154,7 @@ static void each_link(struct myr_sim *sim, const struct myr_sim_fault *fault, bo
                         : fault->kind == MYR_FAULT_DEGRADE ? fault->capacity_permille
                                                            : 1000;
     uint32_t first = 0, end = 1;
+    MYR_ASSERT((fault->link == MYR_NONE) != (fault->device == MYR_NONE));
     if (fault->link == MYR_NONE) {
         first = design->first_port[fault->device];
         end = design->first_port[fault->device + 1];
@@ -169,6 +176,7 @@ static void each_link(struct myr_sim *sim, const struct myr_sim_fault *fault, bo
 /* Whether any of its paths goes over a link that is known to be dead. */
 static bool pattern_hit(const struct myr_sim *sim, const struct sim_pattern *pattern)
 {
+    MYR_ASSERT(pattern->first_use + pattern->use_count <= sim->uses.count);
     for (uint32_t u = 0; u < pattern->use_count; u++) {
         uint32_t channel = sim->uses.items[pattern->first_use + u].channel;
         if (channel < sim->link_channels && myr_graph_link_dead(sim->graph, channel / 2)) {
@@ -187,6 +195,7 @@ static uint8_t *patterns_to_move(const struct myr_sim *sim, const struct myr_sim
     MYR_CLEANUP(myr_free_at) uint8_t *batch = myr_xcalloc(sim->batch_count + 1, 1);
     for (uint32_t id = 0; id < sim->patterns.count; id++) {
         const struct sim_pattern *pattern = &sim->patterns.items[id];
+        MYR_ASSERT(pattern->batch <= sim->batch_count);
         if (pattern->network_flows && (fault->kind == MYR_FAULT_UP || pattern_hit(sim, pattern))) {
             move[id] = 1;
             batch[pattern->batch] = 1;
@@ -217,6 +226,7 @@ static void take_off(struct myr_sim *sim, const uint8_t *move, struct waiting_li
         const struct sim_task *task = &sim->tasks.items[t];
         if (task->kind == SIM_TRANSFER && task->state == SIM_MOVING && move[task->pattern]) {
             uint32_t slot = task->slot;
+            MYR_ASSERT(slot < sim->slots.count && sim->slots.items[slot].task == t);
             /* In this order: what moved up to now moved over the old channels. */
             touch_holder(sim, slot);
             struct waiting one = {t, sim_left(sim, slot)};
@@ -225,6 +235,7 @@ static void take_off(struct myr_sim *sim, const uint8_t *move, struct waiting_li
             myr_vec_push(waiting, one);
         }
     }
+    MYR_ASSERT(waiting->count <= sim->free_slots.count); /* each has given its slot back */
 }
 
 /* Together if that works; else one by one, and who has no way left keeps the dead one and waits. */
@@ -283,6 +294,7 @@ static int reroute(struct myr_sim *sim, const struct myr_sim_fault *fault, struc
 static int take_event(struct myr_sim *sim, struct sim_event event, struct myr_err *err)
 {
     const struct myr_sim_fault *fault;
+    MYR_ASSERT(event.a < (event.kind == SIM_EVENT_TASK ? sim->tasks.count : sim->faults.count));
     switch (event.kind) {
     /* Numbers of faults and tasks share the event's field: its kind says which list it is of. */
     case SIM_EVENT_FAULT:
@@ -363,6 +375,7 @@ static void start_all(struct myr_sim *sim)
         struct sim_event event = {SIM_EVENT_FAULT, i};
         sim_push_event(sim, sim->faults.items[i].at, event);
     }
+    MYR_ASSERT(sim->events.count == sim->faults.count);
     for (uint32_t t = 0; t < sim->tasks.count; t++) {
         if (sim->tasks.items[t].waits_for == 0 && sim->tasks.items[t].state == SIM_WAITING) {
             start_task(sim, t);
@@ -381,6 +394,7 @@ static myr_ps next_time(struct myr_sim *sim)
 /* All those of the channel that have arrived by now. */
 static void finish_channel(struct myr_sim *sim, uint32_t id)
 {
+    MYR_ASSERT(sim->finish_place[id] == 0 && sim->finish_at[id] <= sim->now);
     sim_finish_drop(sim, id);
     sim_touch(sim, id);
     sim_change(sim, id); /* it goes back into the heap */
@@ -418,6 +432,8 @@ static int take_moment(struct myr_sim *sim, struct myr_err *err)
         MYR_TRY(take_event(sim, unpack_event(item.value), err));
         sim->result.events++;
     }
+    /* All of this moment is taken: what begins at once was an event of it. */
+    MYR_ASSERT(sim->events.count == 0 || sim->events.items[0].key > sim->now);
     return MYR_OK;
 }
 
@@ -503,7 +519,7 @@ static int run_all(struct myr_sim *sim, myr_ps until, myr_sim_progress *progress
         if (next == SIM_TIME_MAX) {
             return stalled(sim, err);
         }
-        MYR_ASSERT(next >= sim->now);
+        MYR_ASSERT(next >= sim->now && sim->result.blocked <= sim->tasks.count);
         /*
          * The clock stays at the last event: a run that goes on does so as if it had not stopped.
          */
@@ -519,6 +535,7 @@ static int run_all(struct myr_sim *sim, myr_ps until, myr_sim_progress *progress
         if (sim->touched.count) {
             sim_solve(sim);
         }
+        MYR_ASSERT(sim->touched.count == 0 && sim->changed.count == 0);
         /* Asking the clock costs more than an event: the caller is told now and then. */
         if (progress && sim->result.events - shown >= 256) {
             shown = sim->result.events;
@@ -539,6 +556,8 @@ static int begin(struct myr_sim *sim, struct myr_err *err)
     sim_bounds(sim);
     sim_solve(sim); /* what was changed before the run, slow nodes, is settled at time 0 */
     start_all(sim);
+    MYR_ASSERT(sim->result.blocked ==
+               sim->tasks.count); /* nothing is over before the first moment */
     return MYR_OK;
 }
 

@@ -23,6 +23,7 @@ static void take_more(struct myr_sim *sim, uint32_t holder, uint64_t level)
         struct sim_entry entry = sim->short_of.items[i];
         uint32_t id = sim->hops.items[entry.hop].channel;
         struct sim_fill *fill = &sim->fills[id];
+        MYR_SLOW_ASSERT(id != holder && sim->ways.items[entry.slot].holder == holder);
         if (sim_reserves(fill)) {
             if (sim_reserve_more(sim, entry.hop, level)) {
                 sim_bond_reserved(sim, holder, sim->hops.items[entry.hop].reserved);
@@ -43,6 +44,7 @@ static bool shift_room(struct myr_sim *sim, uint32_t id, __int128 less, uint64_t
 {
     struct sim_fill *fill = &sim->fills[id];
     bool over = false;
+    MYR_SLOW_ASSERT(!sim_reserves(fill)); /* those that reserve hear of it by find_short() */
     sim_touch(sim, id);
     fill->room -= less;
     if (risen_to) {
@@ -67,6 +69,7 @@ static void shift_ties(struct myr_sim *sim, uint32_t id, __int128 by, uint64_t r
     if (bond->tie_count == 0) {
         return;
     }
+    MYR_SLOW_ASSERT(bond->first_tie + bond->tie_count <= sim->ties.count);
     const struct sim_tie *ties = &sim->ties.items[bond->first_tie];
     for (uint32_t t = 0; t < bond->tie_count; t++) {
         if (t + AHEAD < bond->tie_count) {
@@ -168,6 +171,7 @@ static void shift_wide(struct myr_sim *sim, uint32_t id, __int128 by, uint64_t l
 void sim_shift(struct myr_sim *sim, uint32_t id, uint64_t old, uint64_t level)
 {
     __int128 by = (__int128)level - (__int128)old;
+    MYR_SLOW_ASSERT(by != 0 && sim->overfull.count == 0 && sim->short_of.count == 0);
     if (sim->bonds[id].wide) {
         shift_wide(sim, id, by, level);
     }
@@ -177,4 +181,5 @@ void sim_shift(struct myr_sim *sim, uint32_t id, uint64_t old, uint64_t level)
     shift_ties(sim, id, by, by > 0 ? level : 0);
     note_overfull(sim, id);
     take_more(sim, id, level);
+    MYR_SLOW_ASSERT(sim->overfull.count == 0 && sim->short_of.count == 0);
 }

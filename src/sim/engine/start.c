@@ -16,6 +16,7 @@ static void list_edges(struct myr_sim *sim)
          * Two places on: summed up, then counted on while sorting, each start ends where it
          * belongs.
          */
+        MYR_ASSERT(sim->edges.items[i].before < tasks && sim->edges.items[i].task < tasks);
         start[sim->edges.items[i].before + 2]++;
         struct sim_task *task = &sim->tasks.items[sim->edges.items[i].task];
         *(sim->edges.items[i].moves ? &task->moves_after : &task->waits_for) += 1;
@@ -36,6 +37,7 @@ static void list_edges(struct myr_sim *sim)
 int sim_prepare(struct myr_sim *sim, struct myr_err *err)
 {
     MYR_TRY(sim_route_deferred(sim, err));
+    MYR_ASSERT(sim->routed_patterns == sim->patterns.count);
     list_edges(sim);
     return MYR_OK;
 }

@@ -162,6 +162,8 @@ void myr_sim_save(const struct myr_sim *sim, struct myr_buf *ret)
 {
     struct single single;
     MYR_ASSERT(sim->edge_start && sim->touched.count == 0 && sim->fill_heap.count == 0);
+    MYR_ASSERT(sim->loose_slots == 0 && sim->changed.count == 0 && sim->late_task == MYR_NONE);
+    MYR_ASSERT(sim->ways.count == sim->slots.count && sim->hop_places.count == sim->hops.count);
     memset(&single, 0, sizeof(single)); /* padding too: the same state is the same bytes */
     single.now = sim->now;
     single.digest = digest_all(sim);
@@ -206,6 +208,7 @@ static int take_part(struct myr_str *image, const char *name, size_t size, size_
                      const char **ret_items, struct myr_err *err)
 {
     struct part_head head;
+    MYR_ASSERT(size > 0 && strlen(name) < sizeof(head.name));
     if (image->len < sizeof(head)) {
         return damaged(err, "it ends too early");
     }
@@ -343,7 +346,7 @@ static int take_single(struct myr_sim *sim, struct myr_str *image, struct single
 int myr_sim_load(struct myr_sim *sim, struct myr_str image, struct myr_err *err)
 {
     struct single single;
-    MYR_ASSERT(!sim->edge_start);
+    MYR_ASSERT(!sim->edge_start && sim->now == 0 && sim->events.count == 0);
     MYR_TRY(sim_prepare(sim, err));
     sim_bounds(sim);
     sim->resumed = true;
@@ -367,6 +370,7 @@ int myr_sim_load(struct myr_sim *sim, struct myr_str image, struct myr_err *err)
         return damaged(err, wrong);
     }
     sim_ties_make(sim);
+    MYR_ASSERT(sim->resumed && sim->edge_start && sim->touched.count == 0);
     return MYR_OK;
 }
 

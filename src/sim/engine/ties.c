@@ -54,6 +54,7 @@ static void make_room(struct myr_sim *sim, struct sim_bond *bond)
     }
     bond->first_tie = first;
     bond->tie_class = class;
+    MYR_ASSERT(bond->tie_count < UINT32_C(1) << class && first < sim->ties.count);
 }
 
 /* Kept in the order of channels; several transfers over one channel are one tie. */
@@ -74,6 +75,8 @@ void sim_tie(struct myr_sim *sim, uint32_t holder, struct sim_hop hop)
     memmove(&ties[place + 1], &ties[place], (bond->tie_count - place) * sizeof(*ties));
     ties[place] = (struct sim_tie){.channel = hop.channel, .weight = hop.weight};
     bond->tie_count++;
+    MYR_SLOW_ASSERT(place == 0 || ties[place - 1].channel < hop.channel);
+    MYR_SLOW_ASSERT(place + 1 == bond->tie_count || hop.channel < ties[place + 1].channel);
 }
 
 /* A tie whose weight is gone leaves the list: no empty ones are walked over. */
@@ -99,6 +102,7 @@ void sim_untie(struct myr_sim *sim, uint32_t holder, struct sim_hop hop)
  */
 void sim_ties_make(struct myr_sim *sim)
 {
+    MYR_ASSERT(sim->ways.count == sim->slots.count);
     for (uint32_t slot = 0; slot < sim->ways.count; slot++) {
         struct sim_way way = sim->ways.items[slot];
         if (sim->slots.items[slot].task == MYR_NONE) {

@@ -105,6 +105,7 @@ static int prepare(struct myr_sim_answer *answer, const struct myr_sim_question 
 static myr_ps load_end(const struct myr_sim *sim, const struct myr_sim_load *load)
 {
     myr_ps end = 0;
+    MYR_ASSERT((uint64_t)load->first_task + load->task_count <= myr_sim_task_count(sim));
     for (uint32_t t = 0; t < load->task_count; t++) {
         myr_ps one = myr_sim_task_end(sim, load->first_task + t);
         end = one > end ? one : end;

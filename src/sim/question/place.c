@@ -74,6 +74,7 @@ static int draw_nodes(struct sim_place *place, const struct myr_design_head *hea
         sort_nodes(&scratch, nodes, wanted, head->nodes);
     }
     disorder_nodes(&scratch, &rng, nodes, wanted, draw.disorder_percent);
+    MYR_ASSERT(draw.first / local + wanted <= head->nodes);
     for (uint32_t i = 0; i < place->count; i++) {
         place->gpus[i] = nodes[i / local] * local + i % local;
     }

@@ -95,6 +95,8 @@ int saved_write(const struct myr_sim_answer *answer, const struct myr_sim_questi
     for (uint32_t i = 0; i < answer->job_count; i++) {
         myr_buf_put(&file, (const char *)&answer->jobs[i].alone, sizeof(myr_ps));
     }
+    MYR_ASSERT(answer->sim && question->save &&
+               file.len == sizeof(head) + head.words + head.jobs * sizeof(myr_ps));
     myr_sim_save(answer->sim, &file);
     head.length = file.len - sizeof(head);
     head.crc = (uint32_t)crc32_z(0, (const uint8_t *)file.data + sizeof(head), head.length);

@@ -173,6 +173,7 @@ static uint32_t group_of(struct chakra *it, struct myr_str name)
     while (it->counts.count <= at) {
         myr_vec_push(&it->counts, 0);
     }
+    MYR_ASSERT(it->counts.count >= it->groups.count); /* a count for each group */
     return at;
 }
 
@@ -240,6 +241,7 @@ static int add_node(struct chakra *it, const struct chakra_node *node, struct my
                              (unsigned long long)node->id);
     }
     uint32_t index = (uint32_t)it->last.count;
+    MYR_ASSERT(first != MYR_NONE && last != MYR_NONE && it->first.count == index);
     myr_vec_push(&it->first, first);
     myr_vec_push(&it->last, last);
     for (size_t i = 0; i < node->deps.count; i++) {
@@ -260,6 +262,7 @@ static int join_rank(struct chakra *it, struct myr_err *err)
                                  "the node waits for node %llu, which is not in the file",
                                  (unsigned long long)wait->id);
         }
+        MYR_ASSERT(wait->node < it->first.count && *before < it->last.count);
         trace_after(it->trace, it->first.items[wait->node], it->last.items[*before]);
     }
     /* Ids and counts are a rank's own: the next file starts anew. */

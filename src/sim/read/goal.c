@@ -207,6 +207,7 @@ static int read_end(struct goal *goal, bool receives, uint32_t *ret, struct myr_
     struct scan *scan = goal->scan;
     struct end end = {.receives = receives, .place = scan_here(scan)};
     uint64_t peer = 0;
+    MYR_ASSERT(goal->rank < goal->trace->ranks);
     MYR_TRY(number(scan, "a number of bytes", MYR_TRACE_BYTES_MAX, &end.bytes, err));
     MYR_TRY(word(scan, "b", "'b' behind the number of bytes", err));
     MYR_TRY(word(scan, receives ? "from" : "to", receives ? "'from'" : "'to'", err));
@@ -314,6 +315,7 @@ static int join_labels(struct goal *goal, uint32_t first_op, struct myr_err *err
 {
     struct myr_trace *trace = goal->trace;
     /* Of this rank: numbers of operations less the first are places in 'front'. */
+    MYR_ASSERT(first_op <= trace->ops.count);
     size_t count = trace->ops.count - first_op;
     MYR_CLEANUP(myr_free_at) uint32_t *front = NULL;
     uint32_t later = 0, earlier = 0;

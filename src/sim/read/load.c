@@ -22,6 +22,7 @@ struct loader {
 static struct myr_message message_of(const struct loader *loader, uint32_t from, uint32_t to)
 {
     const uint32_t *gpus = loader->gpus;
+    MYR_SLOW_ASSERT(from < loader->trace->ranks && to < loader->trace->ranks);
     return gpus ? (struct myr_message){gpus[from], gpus[to]} : (struct myr_message){from, to};
 }
 
@@ -42,6 +43,7 @@ static uint32_t flow_pattern(struct loader *loader, const struct myr_trace_op *o
 /* The rank that has this number in the group. */
 static uint32_t member_of(const struct loader *loader, struct myr_trace_split split, uint32_t i)
 {
+    MYR_SLOW_ASSERT(split.listed && i < split.size);
     return loader->trace->members.items[split.first_member + i];
 }
 
@@ -66,6 +68,7 @@ static uint32_t local_ranks(const struct loader *loader, struct myr_trace_split 
     if (split.listed) {
         return local_members(loader, split);
     }
+    MYR_ASSERT(split.stride > 0 && split.size > 0);
     uint32_t together = loader->local / split.stride;
     together = together > split.size ? split.size : together;
     return together > 0 && split.size % together == 0 && loader->local % split.stride == 0
@@ -97,6 +100,7 @@ static uint32_t round_pattern(struct loader *loader, struct myr_trace_split spli
             }
         }
     }
+    MYR_ASSERT(at == round->pair_count * groups); /* every group has its part */
     uint32_t pattern = myr_sim_pattern(loader->sim, messages, at);
     if (round->cyclic) {
         myr_sim_pattern_cyclic(loader->sim, pattern);
@@ -111,6 +115,7 @@ static uint32_t round_pattern(struct loader *loader, struct myr_trace_split spli
 static int add_collective(struct loader *loader, uint32_t id, struct myr_err *err)
 {
     const struct myr_trace_op *op = &loader->trace->ops.items[id];
+    MYR_ASSERT(op->from < loader->trace->splits.count);
     struct myr_trace_split split = loader->trace->splits.items[op->from];
     enum myr_algorithm algorithm =
         op->collective == MYR_ALL_TO_ALL ? MYR_ALGORITHM_PAIRWISE : MYR_ALGORITHM_RING;
@@ -174,6 +179,7 @@ static int add_ops(struct loader *loader, struct myr_trace_tasks *ret, struct my
                 myr_sim_transfer(sim, flow_pattern(loader, op), op->bytes, op->hops ? op->hops : 1);
         }
     }
+    MYR_ASSERT(myr_sim_task_count(sim) - ret->first_message == trace->messages);
     for (uint32_t i = 0; rc == MYR_OK && i < trace->ops.count; i++) {
         const struct myr_trace_op *op = &trace->ops.items[i];
         if (op->kind == MYR_TRACE_COMPUTE) {
@@ -226,6 +232,7 @@ int myr_load_trace(struct myr_sim *sim, const struct myr_trace *trace, const uin
     }
     for (size_t i = 0; rc == MYR_OK && i < trace->edges.count; i++) {
         const struct myr_trace_edge *edge = &trace->edges.items[i];
+        MYR_ASSERT(edge->op < trace->ops.count && edge->before < trace->ops.count);
         myr_sim_after(sim, loader.first[edge->op], loader.last[edge->before]);
     }
     return rc;

@@ -22,6 +22,7 @@ static bool is_blank(char c)
 /* Also where there is no word: the place is then where one is missing. */
 static void mark_word(struct scan *scan, size_t len)
 {
+    MYR_ASSERT(scan->line_start <= scan->at && len <= scan->text.len - scan->at);
     scan->word_line = scan->line ? scan->line : 1;
     scan->word_column = (uint32_t)(scan->at - scan->line_start) + 1;
     scan->word = (struct myr_str){scan->text.data + scan->at, len};
@@ -129,6 +130,7 @@ int scan_number(struct scan *scan, const char *what, uint64_t least, uint64_t mo
                 struct myr_err *err)
 {
     char shown[SCAN_SHOWN];
+    MYR_ASSERT(least <= most);
     MYR_TRY(scan_need(scan, what, err));
     if (!myr_str_to_u64(scan->word, ret) || *ret < least || *ret > most) {
         return scan_error(err, scan, "%s must be a whole number from %llu to %llu, not '%s'", what,
@@ -215,6 +217,7 @@ int scan_time(struct scan *scan, const char *what, uint32_t digits, myr_ps *ret,
 {
     char shown[SCAN_SHOWN];
     uint64_t ps = 0;
+    MYR_ASSERT(digits <= 12); /* a picosecond is the shortest */
     MYR_TRY(scan_need(scan, what, err));
     if (!scan_decimal(scan->word, 12 - (int32_t)digits, (uint64_t)MYR_TRACE_TIME_MAX, &ps)) {
         return scan_error(err, scan, "%s must be a time of 0 to 1000000 seconds, not '%s'", what,

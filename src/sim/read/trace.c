@@ -19,6 +19,7 @@ int trace_add(struct myr_trace *trace, const struct scan *scan, struct myr_trace
     }
     op.line = op.line ? op.line : scan->word_line;
     trace->messages += op.kind == MYR_TRACE_MESSAGE;
+    MYR_ASSERT(trace->messages <= trace->ops.count + 1);
     /* The first of them is enough for the complaint. */
     if (op.endless && trace->endless_line == 0) {
         trace->endless_line = op.line;
@@ -32,6 +33,7 @@ int trace_add(struct myr_trace *trace, const struct scan *scan, struct myr_trace
 void trace_after(struct myr_trace *trace, uint32_t op, uint32_t before)
 {
     struct myr_trace_edge edge = {before, op};
+    MYR_ASSERT(before < trace->ops.count && op < trace->ops.count);
     myr_vec_push(&trace->edges, edge);
 }
 
@@ -69,6 +71,7 @@ int trace_check_order(const struct myr_trace *trace, const struct scan *scan, st
             }
         }
     }
+    MYR_ASSERT(ready <= count); /* each was taken once */
     /* Where all were taken there is nothing to look for. */
     for (uint32_t i = 0; i < count && ready < count; i++) {
         if (waits[i] > 0) {

@@ -31,6 +31,7 @@ void myr_report_channel_name(const struct myr_sim *sim, uint32_t channel, struct
     if (channel == MYR_NONE) {
         return;
     }
+    MYR_ASSERT(channel < sim->channel_count);
     if (channel >= sim->pool_base) {
         put_pool(sim, channel - sim->pool_base, buf);
     } else if (channel >= sim->scale_up_base) {
@@ -81,6 +82,7 @@ static double channel_load(const struct myr_sim *sim, uint32_t channel)
 /* Sprayed bytes are counted on the pool: each of its links has carried an equal part of them. */
 double myr_report_load(const struct myr_sim *sim, uint32_t channel)
 {
+    MYR_ASSERT(channel < sim->channel_count);
     uint32_t pool = channel < sim->link_channels ? pool_of(sim, channel) : MYR_NONE;
     return channel_load(sim, channel) + (pool == MYR_NONE ? 0 : channel_load(sim, pool));
 }
@@ -89,6 +91,7 @@ double myr_report_load(const struct myr_sim *sim, uint32_t channel)
 static uint32_t last_task(const struct myr_sim *sim, const struct myr_report_job *job)
 {
     uint32_t last = MYR_NONE;
+    MYR_ASSERT((uint64_t)job->first_task + job->task_count <= sim->tasks.count);
     for (uint32_t t = job->first_task; t < job->first_task + job->task_count; t++) {
         if (last == MYR_NONE || sim->tasks.items[t].end > sim->tasks.items[last].end) {
             last = t;
@@ -103,6 +106,7 @@ uint32_t myr_report_critical_path(const struct myr_report *report, uint32_t job,
 {
     const struct myr_sim *sim = report->sim;
     size_t tasks = sim->tasks.count;
+    MYR_ASSERT(job < report->job_count);
     MYR_CLEANUP(myr_free_at) /* 1 + the task */
     uint32_t *released_by = myr_xcalloc(tasks, sizeof(*released_by));
     /* Whoever ended last of those that a task waited for has released it. */
@@ -119,6 +123,7 @@ uint32_t myr_report_critical_path(const struct myr_report *report, uint32_t job,
         const struct sim_task *task = &sim->tasks.items[t];
         struct myr_report_step step = {t, task->start, task->end, task->bottleneck};
         myr_vec_push(&path, step);
+        MYR_ASSERT(path.count <= tasks); /* it goes back in time, and so it ends */
     }
     /* It was walked from the end; people read it from the start. */
     for (size_t i = 0; i < path.count / 2; i++) {

@@ -307,6 +307,7 @@ static int count_points(struct myr_sweep *sweep, const struct myr_doc *doc, stru
             mix(&sweep->digest, lists[l]->items[i]);
         }
     }
+    MYR_ASSERT(points > 0); /* no axis is empty */
     sweep->points = (uint32_t)points;
     return MYR_OK;
 }
@@ -443,6 +444,7 @@ struct myr_sim_question myr_sweep_question(const struct myr_sweep *sweep, uint32
                                            struct myr_arena *arena)
 {
     const char *values[SETTINGS] = {};
+    MYR_ASSERT(point < sweep->points);
     for (uint32_t i = 0; i < sweep->axis_count; i++) {
         const struct setting *setting = find_setting(myr_str_from(sweep->axes[i].name));
         if (setting && !sweep->axes[i].knob) {
@@ -451,6 +453,7 @@ struct myr_sim_question myr_sweep_question(const struct myr_sweep *sweep, uint32
                 put_in(sweep, point, myr_sweep_value(sweep, i, point), arena);
         }
     }
+    MYR_ASSERT(!values[DESIGN] != !values[TOPOLOGY] && values[WORKLOAD]);
     struct myr_sim_question question = {
         .design = values[DESIGN],
         .topology = values[TOPOLOGY],

@@ -189,6 +189,7 @@ static void list_todo(struct sweeper *it, struct myr_sweep_result *ret)
             }
         }
     }
+    MYR_ASSERT(ret->points == ret->resumed + it->todo_count); /* each is known, or is to be done */
 }
 
 /* A point that cannot be is a row too: grids have holes. */
@@ -216,6 +217,7 @@ static int work(struct sweeper *it)
         if (i >= it->todo_count) {
             return 0;
         }
+        MYR_ASSERT(it->todo[i] < it->sweep->points && it->journal >= 0);
         myr_buf_clear(&buf);
         play(it, it->todo[i], &buf);
         if (write_whole(it->journal, &buf) != 0) {
@@ -326,6 +328,7 @@ static int finish(struct sweeper *it, struct myr_sweep_result *ret, struct myr_e
             rows[ret->row_count++] = *row;
         }
     }
+    MYR_ASSERT(whole <= it->sweep->points);
     ret->rows = rows;
     /* Other shards are not done: the last of them writes the result. */
     if (!it->run->out || whole < it->sweep->points) {

@@ -26,6 +26,7 @@ static struct myr_round *open_round(struct myr_schedule_plan *plan, uint64_t byt
 static void put_pair(struct myr_schedule_plan *plan, uint32_t from, uint32_t to)
 {
     struct myr_pair pair = {from, to};
+    MYR_ASSERT(plan->rounds.count > 0);
     myr_vec_push(&plan->pairs, pair);
     plan->rounds.items[plan->rounds.count - 1].pair_count++;
 }
@@ -41,6 +42,7 @@ static void spread_ring(struct myr_schedule_plan *plan)
     struct myr_round whole = plan->rounds.items[plan->rounds.count - 1];
     uint32_t segments = whole.hops < SEGMENTS_MAX ? whole.hops : SEGMENTS_MAX, hops = 0;
     uint64_t bytes = 0;
+    MYR_ASSERT(segments > 0);
     for (uint32_t i = 0; i < segments; i++) {
         struct myr_round part = whole;
         part.hops = (uint32_t)((uint64_t)whole.hops * (i + 1) / segments -
@@ -175,6 +177,7 @@ static void rail_rounds(struct myr_schedule_plan *plan, const struct myr_collect
 /* A round over the pairs of an earlier one, behind the round of the chunk before. */
 static uint32_t repeat(struct myr_schedule_plan *plan, uint32_t round, uint64_t bytes)
 {
+    MYR_ASSERT(round < plan->rounds.count);
     struct myr_round again = plan->rounds.items[round];
     uint32_t id = (uint32_t)plan->rounds.count;
     again.bytes = bytes;
@@ -202,6 +205,7 @@ static void plan_phases(struct myr_schedule_plan *plan, const struct myr_collect
             uint64_t moved = rail ? one.bytes * one.steps
                                   : shape_part(bytes, 1, shape->local) * (shape->local - 1);
             uint32_t id = repeat(plan, p, moved);
+            MYR_ASSERT(id == c * phases.count + p); /* a round a phase: rings are not spread here */
             /* The phase before of this chunk, and this phase of the chunk before. */
             plan->rounds.items[id].after[0] = p ? id - 1 : MYR_NONE;
             plan->rounds.items[id].after[1] = id - phases.count;
@@ -240,5 +244,6 @@ int myr_collective_plan(const struct myr_collective_shape *given, struct myr_sch
         (broadcast ? plan_chain : plan_ring)(ret, &shape);
         break;
     }
+    MYR_ASSERT(ret->rounds.count > 0 && ret->pairs.count > 0); /* of two ranks one sends */
     return MYR_OK;
 }

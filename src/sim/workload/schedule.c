@@ -15,6 +15,7 @@ void myr_sends_done(struct myr_sends *sends)
 /* Opens a send; what it waits for is added behind. Its number. */
 static uint32_t put(struct myr_sends *sends, struct myr_send send)
 {
+    MYR_ASSERT(send.from != send.to);
     send.first_after = (uint32_t)sends->after.count;
     send.follows = MYR_NONE;
     send.hops = send.hops ? send.hops : 1;
@@ -183,6 +184,7 @@ static void tree_up(struct tree_run *run, struct myr_send send)
         uint32_t node = tree->order[k], last = run->up[node];
         send.from = rank_at(run, node);
         send.to = rank_at(run, tree->parent[node]);
+        MYR_ASSERT(tree->parent[node] != tree->count); /* the root is the last of the order */
         run->up[node] = put(run->sends, send);
         follow(run->sends, last);
         for (uint32_t i = tree->child[node]; i != tree->count; i = tree->sibling[i]) {
@@ -300,6 +302,7 @@ static void phase_rail(struct phase_run *run, struct shape_rail rail)
 {
     uint32_t ranks = run->shape->ranks, local = run->shape->local;
     uint32_t first = (uint32_t)run->sends->items.count, *busy = run->busy[run->phase];
+    MYR_ASSERT(rail.steps > 0 && ranks > local);
     for (uint32_t s = 0; s < rail.steps; s++) {
         for (uint32_t i = 0; i < ranks; i++) {
             uint32_t last = first + (s - 1) * ranks;
@@ -327,6 +330,7 @@ static void phase_exchange(struct phase_run *run, uint64_t bytes)
 {
     uint32_t ranks = run->shape->ranks, local = run->shape->local;
     uint32_t first = (uint32_t)run->sends->items.count, *busy = run->busy[run->phase];
+    MYR_ASSERT(local > 1); /* else there is nobody to exchange with */
     for (uint32_t shift = 1; shift < local; shift++) {
         for (uint32_t i = 0; i < ranks; i++) {
             put_phase_send(run, (struct myr_send){.from = i,
@@ -350,6 +354,7 @@ static void put_phases(struct myr_sends *sends, const struct myr_collective_shap
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     struct phase_run run = {.sends = sends, .shape = shape};
     struct shape_phases phases = shape_phases_of(shape);
+    MYR_ASSERT(phases.count > 0 && phases.count <= MYR_ARRAY_COUNT(run.busy));
     myr_arena_init(&arena);
     for (uint32_t p = 0; p < phases.count; p++) {
         run.busy[p] = MYR_ARENA_NEW(&arena, uint32_t, shape->ranks);

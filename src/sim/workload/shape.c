@@ -34,6 +34,7 @@ uint32_t shape_ring_rank(const struct myr_collective_shape *shape, uint32_t chan
                          uint32_t position)
 {
     uint32_t local = shape->local;
+    MYR_ASSERT(position < shape->ranks);
     if (shape_channels(shape) == 1) {
         return position;
     }
@@ -58,6 +59,7 @@ uint32_t shape_depth(uint32_t ranks)
 uint32_t shape_tree_parent(uint32_t i, uint32_t ranks)
 {
     uint32_t bit = 1;
+    MYR_ASSERT(i < ranks);
     while (bit < ranks && !(i & bit)) {
         bit <<= 1;
     }
@@ -104,6 +106,7 @@ static struct shape_exchange tree_exchange(const struct myr_collective_shape *sh
 /* All ranks do the same in a step, so that one distance and one size say all of it. */
 struct shape_exchange shape_exchange_at(const struct myr_collective_shape *shape, uint32_t step)
 {
+    MYR_ASSERT(step < shape_exchange_steps(shape));
     if (shape->algorithm == MYR_ALGORITHM_TREE) {
         return tree_exchange(shape, step);
     }
@@ -119,14 +122,18 @@ uint32_t shape_exchange_to(const struct myr_collective_shape *shape, uint32_t ra
                            uint32_t distance)
 {
     bool tree = shape->algorithm == MYR_ALGORITHM_TREE;
-    return tree ? (rank + distance) % shape->ranks : rank ^ distance;
+    uint32_t to = tree ? (rank + distance) % shape->ranks : rank ^ distance;
+    MYR_ASSERT(to < shape->ranks && to != rank);
+    return to;
 }
 
 uint32_t shape_exchange_from(const struct myr_collective_shape *shape, uint32_t rank,
                              uint32_t distance)
 {
     bool tree = shape->algorithm == MYR_ALGORITHM_TREE;
-    return tree ? (rank + shape->ranks - distance) % shape->ranks : rank ^ distance;
+    uint32_t from = tree ? (rank + shape->ranks - distance) % shape->ranks : rank ^ distance;
+    MYR_ASSERT(from < shape->ranks);
+    return from;
 }
 
 /* Switches that reduce take every byte of a domain once, and give the result back. */

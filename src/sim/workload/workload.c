@@ -10,6 +10,7 @@
 
 static uint32_t gpu_of(struct myr_ranks ranks, uint32_t rank)
 {
+    MYR_SLOW_ASSERT(rank < ranks.count);
     return ranks.gpus ? ranks.gpus[rank] : rank;
 }
 
@@ -30,6 +31,7 @@ uint32_t myr_load_flow(struct myr_sim *sim, struct myr_message message, uint64_t
 /* Domains and nodes are blocks of consecutive GPUs. */
 static uint32_t block_of(const struct myr_ranks ranks, uint32_t rank, uint32_t size)
 {
+    MYR_SLOW_ASSERT(size > 0);
     return gpu_of(ranks, rank) / size;
 }
 
@@ -73,6 +75,7 @@ struct myr_collective_domains myr_rank_domains(const struct myr_graph *graph,
         domains.largest = now > domains.largest ? now : domains.largest;
         domains.pairs += 2 * now - 1; /* from n^2 to the next: itself, and twice those before */
     }
+    MYR_ASSERT(domains.largest <= size && domains.count <= ranks.count); /* no GPU twice */
     return domains;
 }
 
@@ -87,6 +90,7 @@ static int round_pattern(struct myr_sim *sim, struct myr_ranks ranks,
         const struct myr_pair *pair = &plan->pairs.items[round->first_pair + i];
         messages[i] = (struct myr_message){gpu_of(ranks, pair->from), gpu_of(ranks, pair->to)};
     }
+    MYR_ASSERT(round->first_pair + round->pair_count <= plan->pairs.count);
     *ret = myr_sim_pattern(sim, messages, round->pair_count);
     if (round->cyclic) {
         myr_sim_pattern_cyclic(sim, *ret);
@@ -122,9 +126,11 @@ static int load_rounds(struct myr_sim *sim, struct myr_ranks ranks,
             follow(sim, task, after);
         }
         for (uint32_t k = 0; k < 2; k++) {
+            MYR_ASSERT(round->after[k] == MYR_NONE || round->after[k] < i); /* no circle */
             follow(sim, task, round->after[k] == MYR_NONE ? MYR_NONE : first + round->after[k]);
         }
     }
+    MYR_ASSERT(plan.rounds.count > 0 && patterns.count == plan.rounds.count);
     *ret = first + (uint32_t)plan.rounds.count - 1; /* all others are before it */
     return MYR_OK;
 }
@@ -135,6 +141,7 @@ static int send_patterns(struct myr_sim *sim, struct myr_ranks ranks, const stru
 {
     MYR_CLEANUP(myr_u64map_done) struct myr_u64map known = {};
     uint32_t last = 0;
+    MYR_ASSERT(ranks.count < UINT32_C(1) << 24); /* a schedule has at least a send a rank */
     for (size_t i = 0; i < sends->items.count; i++) {
         last = sends->items.items[i].step > last ? sends->items.items[i].step : last;
     }
@@ -179,6 +186,7 @@ static int load_sends(struct myr_sim *sim, struct myr_ranks ranks,
         uint32_t task = myr_sim_transfer(sim, patterns[i], send->bytes, send->hops);
         for (uint32_t k = 0; k < send->after_count; k++) {
             uint32_t before = sends.after.items[send->first_after + k];
+            MYR_ASSERT(before < i);
             /* What somebody waits for is not waited for at the end once more. */
             awaited[before] = 1;
             myr_sim_after(sim, task, first + before);
@@ -187,6 +195,7 @@ static int load_sends(struct myr_sim *sim, struct myr_ranks ranks,
             follow(sim, task, after);
         }
         if (send->follows != MYR_NONE) {
+            MYR_ASSERT(send->follows < i);
             awaited[send->follows] = 1;
             myr_sim_follows(sim, task, first + send->follows);
         }
