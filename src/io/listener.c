@@ -82,7 +82,7 @@ int myr_io_listen(uv_loop_t *loop, const char *address, uint16_t port, struct my
                   const struct myr_io_service *service, struct myr_io_listener **ret,
                   struct myr_err *err)
 {
-    MYR_ASSERT(service->accept && (!tls || tls_is_server(tls)));
+    MYR_ASSERT(!tls || tls_is_server(tls));
     struct sockaddr_storage at = {};
     if (!stream_numeric(address, port, &at)) {
         return myr_err_set(err, MYR_EINVAL,

@@ -60,6 +60,7 @@ static void on_idle(uv_idle_t *idle)
 {
     struct backup *backup = idle->data;
     struct myr_err err = {};
+    MYR_ASSERT(backup->server->backup == backup && backup->copy);
     backup->request->since_ms = steady_ms(); /* it gets on: nobody has to give up */
     int rc = store_copy_step(backup->copy, PAGES_A_TURN, &err);
     if (rc <= 0) {
@@ -75,6 +76,16 @@ void backup_stop(struct server *server)
     }
 }
 
+/* Made here, for its rights: SQLite would make it readable for others. */
+static int begin_copy(struct backup *backup, struct myr_err *err)
+{
+    int fd = open(backup->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 || close(fd) < 0) {
+        return myr_err_errno(err, "writing", backup->path);
+    }
+    return store_copy_begin(backup->server->store, backup->path, &backup->copy, err);
+}
+
 /* Begins the copy; the answer is the file, when it is whole. */
 int api_backup(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
@@ -88,15 +99,13 @@ int api_backup(struct request *request, struct myr_buf *ret, struct myr_err *err
     backup->request = request;
     snprintf(backup->path, sizeof(backup->path), "%s/backup.tmp", server->folder);
     unlink(backup->path); /* of a server that was killed meanwhile */
-    /* Made here, for its rights: SQLite would make it readable for others. */
-    int fd = open(backup->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    int rc = fd < 0 ? myr_err_errno(err, "writing", backup->path) : close(fd);
-    rc = rc < 0 ? rc : store_copy_begin(server->store, backup->path, &backup->copy, err);
+    int rc = begin_copy(backup, err);
     if (rc < 0) {
         unlink(backup->path);
         free(backup);
         return rc;
     }
+    MYR_ASSERT(!server->backup && backup->copy);
     server->backup = backup;
     uv_idle_init(&server->loop, &backup->idle);
     backup->idle.data = backup;

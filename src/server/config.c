@@ -280,23 +280,25 @@ static struct config defaults(void)
     };
 }
 
-/* 'rc' is the reader's; what is half read is freed. */
-static int take(int rc, const struct myr_doc *top, struct config *ret, struct myr_err *err)
+/* What is half read is freed. */
+static int take(const struct myr_doc *top, struct config *ret, struct myr_err *err)
 {
     *ret = defaults();
-    rc = rc < 0 ? rc : read_top(top, ret, err);
+    int rc = read_top(top, ret, err);
     if (rc < 0) {
         config_done(ret);
+        return rc;
     }
-    return rc;
+    MYR_ASSERT(ret->node_count > 0 && ret->names && ret->world < WORLD_COUNT);
+    return MYR_OK;
 }
 
 int config_read(const char *path, struct config *ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top = NULL;
-    int rc = myr_doc_read_file(&arena, path, &top, err);
-    return take(rc, top, ret, err);
+    MYR_TRY(myr_doc_read_file(&arena, path, &top, err));
+    return take(top, ret, err);
 }
 
 /* For fuzzers: what is taken holds what the rest of the server relies upon. */
@@ -305,8 +307,8 @@ int myr_server_check(const char *file, struct myr_str text, struct myr_err *err)
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top = NULL;
     struct config config;
-    int rc = myr_doc_read_yaml(&arena, file, text, &top, err);
-    MYR_TRY(take(rc, top, &config, err));
+    MYR_TRY(myr_doc_read_yaml(&arena, file, text, &top, err));
+    MYR_TRY(take(top, &config, err));
     MYR_ASSERT(config.node_count > 0 && config.spares < config.node_count);
     MYR_ASSERT(config.http_address[0] && config.agents_address[0] && config.speed > 0);
     config_done(&config);

@@ -199,6 +199,13 @@ static int make_token(const struct myr_server_init *init, struct myr_err *err)
     return save_buf(init->folder, "admin.token", &secret, true, err);
 }
 
+static int make_all(const struct myr_server_init *init, struct myr_err *err)
+{
+    MYR_TRY(make_config(init, err));
+    MYR_TRY(make_papers(init, err));
+    return make_token(init, err);
+}
+
 /* Protected before the first secret is written; taken back where it cannot be finished. */
 int myr_server_init(const struct myr_server_init *init, struct myr_err *err)
 {
@@ -219,9 +226,7 @@ int myr_server_init(const struct myr_server_init *init, struct myr_err *err)
     }
     /* What SQLite makes beside its file is nobody else's either. */
     mode_t before = umask(0077);
-    int rc = make_config(init, err);
-    rc = rc < 0 ? rc : make_papers(init, err);
-    rc = rc < 0 ? rc : make_token(init, err);
+    int rc = make_all(init, err);
     umask(before);
     if (rc < 0) {
         take_back(init->folder);

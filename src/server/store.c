@@ -20,6 +20,7 @@ struct store {
 /* A store of any kind; 'own' is closed with it. */
 struct store *store_of(const struct store_ops *ops, void *own)
 {
+    MYR_ASSERT(ops->commit && ops->scan && ops->close);
     struct store *store = myr_xcalloc(1, sizeof(*store));
     store->ops = ops;
     store->own = own;
@@ -77,6 +78,7 @@ void store_delete(struct store *store, const char *key)
 
 void store_delete_range(struct store *store, const char *from, const char *to)
 {
+    MYR_ASSERT(strcmp(from, to) < 0);
     change_of(store, CHANGE_RANGE, from)->to = strdup(to);
 }
 

@@ -98,6 +98,7 @@ static void strings_free(char **strings)
 
 struct calls *calls_new(struct server *server, const struct call_how *how)
 {
+    MYR_ASSERT(how->bin && how->slurm_conf && how->timeout_s > 0);
     struct calls *calls = myr_xcalloc(1, sizeof(*calls));
     calls->server = server;
     calls->how = *how;
@@ -108,6 +109,7 @@ struct calls *calls_new(struct server *server, const struct call_how *how)
 
 static void one_free(struct one *one)
 {
+    MYR_ASSERT(one->open_handles == 0);
     strings_free(one->argv);
     myr_buf_done(&one->input);
     myr_buf_done(&one->out);
@@ -118,6 +120,7 @@ static void one_free(struct one *one)
 /* When the last command is over. */
 static void calls_release(struct calls *calls)
 {
+    MYR_ASSERT(calls->closing && calls->working == 0 && !calls->at_work && !calls->first);
     strings_free(calls->env);
     free(calls);
 }
@@ -134,6 +137,7 @@ static void on_closed(uv_handle_t *handle)
 {
     struct one *one = handle->data;
     struct calls *calls = one->calls;
+    MYR_ASSERT(one->over && one->open_handles > 0);
     if (--one->open_handles > 0) {
         return;
     }
@@ -159,6 +163,7 @@ static void unlink_one(struct one *one)
 /* From here on it is in no list; on_closed() does the rest. */
 static void close_all(struct one *one)
 {
+    MYR_ASSERT(!one->over && one->exited && one->open_handles == 4);
     one->over = true;
     unlink_one(one);
     uv_close((uv_handle_t *)&one->exit_poll, on_closed);
@@ -193,6 +198,7 @@ static void on_exit_seen(uv_poll_t *poll, int status, int events)
     struct one *one = poll->data;
     (void)status;
     (void)events;
+    MYR_ASSERT(!one->exited && !one->over);
     if (waitpid(one->pid, &one->status, WNOHANG) == one->pid) {
         uv_poll_stop(poll);
         one->exited = true;
@@ -205,9 +211,19 @@ static void on_room(uv_handle_t *handle, size_t wanted, uv_buf_t *ret)
 {
     struct one *one = handle->data;
     struct myr_buf *to = handle == (uv_handle_t *)&one->out_pipe ? &one->out : &one->err;
+    MYR_ASSERT(!one->over && to->len <= OUTPUT_MAX);
     wanted = wanted < 65536 ? wanted : 65536;
     myr_buf_reserve(to, wanted);
     *ret = uv_buf_init(to->data + to->len, (unsigned)wanted);
+}
+
+/* Once it was waited for its number may be another's. */
+static void end_it(const struct one *one)
+{
+    MYR_ASSERT(one->pid > 0 && !one->over);
+    if (!one->exited) {
+        kill(one->pid, SIGKILL);
+    }
 }
 
 /* Already in place, where on_room() has pointed libuv. */
@@ -219,11 +235,11 @@ static void on_bytes(uv_stream_t *stream, ssize_t count, const uv_buf_t *buf)
     if (count > 0 && to->len + (size_t)count <= OUTPUT_MAX) {
         to->len += (size_t)count;
     } else if (count != 0) { /* the end; or more than anybody reads, which would never end */
-        if (count > 0 && !one->exited) {
-            kill(one->pid, SIGKILL);
+        if (count > 0) {
+            end_it(one);
         }
         uv_read_stop(stream);
-        MYR_ASSERT(one->open_pipes > 0);
+        MYR_ASSERT(one->open_pipes > 0 && !one->over);
         one->open_pipes--;
         finish(one);
     }
@@ -232,8 +248,9 @@ static void on_bytes(uv_stream_t *stream, ssize_t count, const uv_buf_t *buf)
 static void on_limit(uv_timer_t *timer)
 {
     struct one *one = timer->data;
+    MYR_ASSERT(!one->late && !one->over);
     one->late = true;
-    kill(one->pid, SIGKILL); /* ours, and not waited for yet: the number is still its own */
+    end_it(one); /* it may be over, and a child of it still be writing */
     finish(one);
 }
 
@@ -360,6 +377,7 @@ static void run_next(struct calls *calls)
 /* Everything is copied: the order may go as soon as this returns. */
 void call(struct calls *calls, const struct call_order *order)
 {
+    MYR_ASSERT(!calls->closing && order->argv[0] && order->done);
     struct one *one = myr_xcalloc(1, sizeof(*one));
     uint32_t words = 0;
     while (order->argv[words]) {
@@ -373,6 +391,7 @@ void call(struct calls *calls, const struct call_order *order)
     myr_buf_put(&one->input, order->input.data ? order->input.data : "", order->input.len);
     one->done = order->done;
     one->context = order->context;
+    MYR_ASSERT(!*calls->last && (calls->first || calls->last == &calls->first));
     *calls->last = one;
     calls->last = &one->next;
     run_next(calls);
@@ -388,6 +407,7 @@ static void nobody(struct server *server, void *context, const struct call_resul
 /* Nobody hears of those that wait, nor of those that are ended here. */
 void calls_free(struct calls *calls)
 {
+    MYR_ASSERT(!calls->closing);
     calls->closing = true;
     while (calls->first) {
         struct one *one = calls->first;
@@ -402,8 +422,11 @@ void calls_free(struct calls *calls)
     for (struct one *one = calls->at_work, *next; one; one = next) {
         next = one->next;
         one->done = nobody;
-        kill(one->pid, SIGKILL);
-        (void)waitpid(one->pid, &one->status, 0);
+        if (!one->exited) {
+            end_it(one);
+            (void)waitpid(one->pid, &one->status, 0);
+            one->exited = true;
+        }
         close_all(one);
     }
 }

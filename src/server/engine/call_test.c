@@ -327,6 +327,40 @@ __attribute__((visibility("default"))) int memfd_create(const char *name, unsign
     return (int)syscall(SYS_memfd_create, name, flags);
 }
 
+static uint32_t kills;
+
+__attribute__((visibility("default"))) int kill(pid_t pid, int number)
+{
+    kills++;
+    return (int)syscall(SYS_kill, pid, number);
+}
+
+/*
+ * A child of it holds its output open beyond the limit. The command itself was waited for: its
+ * number is another's by then, and nobody is to be hit by what was meant for it.
+ */
+static void who_was_waited_for_is_not_ended_again(void **state)
+{
+    (void)state;
+    struct calls *calls = calls_of("", "", 1);
+    struct told told;
+    kills = 0;
+    order(calls, "sleep 2 & exit 0", "", &told);
+    run_all();
+    expect_told(&told, -1, true, "", "");
+    assert_int_equal(kills, 0);
+    order(calls, "sleep 1 & exit 0", "", &told);
+    for (int i = 0; i < 200; i++) { /* its end is seen, that of its output is not */
+        uv_run(&server.loop, UV_RUN_NOWAIT);
+        usleep(1000);
+    }
+    assert_int_equal(told.times, 0);
+    calls_free(calls);
+    run_all();
+    assert_int_equal(told.times, 0);
+    assert_int_equal(kills, 0);
+}
+
 static void what_the_kernel_refuses(void **state)
 {
     (void)state;
@@ -363,6 +397,7 @@ int main(void)
         cmocka_unit_test(what_the_kernel_refuses),
         cmocka_unit_test(output_is_gathered_to_a_limit),
         cmocka_unit_test(who_takes_too_long_is_ended),
+        cmocka_unit_test(who_was_waited_for_is_not_ended_again),
         cmocka_unit_test(the_ninth_waits_for_its_turn),
         cmocka_unit_test(the_environment_is_cleared_of_slurms_settings),
         cmocka_unit_test(commands_are_those_of_a_folder),

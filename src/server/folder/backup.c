@@ -317,20 +317,17 @@ static int read_config(const char *folder, struct config *ret, struct myr_err *e
 int myr_server_backup(const struct myr_server_copy *copy, struct myr_server_copied *ret,
                       struct myr_err *err)
 {
-    struct config config;
+    MYR_CLEANUP(config_done) struct config config = {};
     *ret = (struct myr_server_copied){};
     /* Before the configuration is read, which says where the state is. */
     MYR_TRY(check_needed(copy->folder, true, err));
     MYR_TRY(read_config(copy->folder, &config, err));
-    int rc = check_needed(copy->folder, config.etcd.count > 0, err);
-    rc = rc < 0 ? rc : make_empty(copy->to, err);
-    if (rc == MYR_OK) {
-        rc = backup(copy, &config, ret, err);
-        if (rc < 0) {
-            remove_all(copy->to);
-        }
+    MYR_TRY(check_needed(copy->folder, config.etcd.count > 0, err));
+    MYR_TRY(make_empty(copy->to, err));
+    int rc = backup(copy, &config, ret, err);
+    if (rc < 0) {
+        remove_all(copy->to);
     }
-    config_done(&config);
     return rc;
 }
 
@@ -341,26 +338,27 @@ static int put_key(void *context, const char *key, struct myr_str value, struct 
     return MYR_OK;
 }
 
+static void close_at(struct store **store)
+{
+    store_close(*store);
+}
+
 /* The state of a cluster of several servers lies in etcd, and the copy goes there too. */
 static int restore_etcd(const struct etcd_config *config, const char *path, struct myr_err *err)
 {
-    struct store *from, *to = NULL;
-    int rc = MYR_OK;
+    MYR_CLEANUP(close_at) struct store *from = NULL, *to = NULL;
     MYR_TRY(open_etcd(config, "restore", &to, err));
     /* Two states in one would be none. */
     if (!store_is_empty(to)) {
-        rc = myr_err_set(err, MYR_EINVAL, "etcd holds the state of a cluster under '%s' already",
-                         config->prefix);
+        int rc =
+            myr_err_set(err, MYR_EINVAL, "etcd holds the state of a cluster under '%s' already",
+                        config->prefix);
         myr_err_hint(err, "etcdctl del --prefix %s, if nobody needs it", config->prefix);
+        return rc;
     }
-    rc = rc < 0 ? rc : store_open(path, &from, err);
-    if (rc == MYR_OK) {
-        rc = store_scan(from, "", put_key, to, err);
-        store_close(from);
-        rc = rc < 0 ? rc : store_commit(to, err);
-    }
-    store_close(to);
-    return rc;
+    MYR_TRY(store_open(path, &from, err));
+    MYR_TRY(store_scan(from, "", put_key, to, err));
+    return store_commit(to, err);
 }
 
 /* Opened and read once before it counts: a copy may have been damaged since it was made. */

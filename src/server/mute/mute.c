@@ -58,15 +58,22 @@ static int begin(struct myr_mute *mute, struct myr_err *err)
     return desk_run(server, err);
 }
 
+/* With its folder, which is made where it is not there. */
+static int begin_in(struct myr_mute *mute, struct myr_err *err)
+{
+    MYR_TRY(myr_make_dirs(mute->folder, err));
+    return begin(mute, err);
+}
+
 /* The folder is its own, and goes with it. */
 int myr_mute_create(const char *folder, struct myr_mute **ret, struct myr_err *err)
 {
     struct myr_mute *mute = myr_xcalloc(1, sizeof(*mute));
+    MYR_ASSERT(strlen(folder) < sizeof(mute->folder));
     snprintf(mute->folder, sizeof(mute->folder), "%s", folder);
     uv_loop_init(&mute->server.loop);
     log_mute(true);
-    int rc = myr_make_dirs(folder, err);
-    rc = rc < 0 ? rc : begin(mute, err);
+    int rc = begin_in(mute, err);
     if (rc < 0) {
         /* As serve.c gives up one that did not come to serving. */
         (void)uv_loop_close(&mute->server.loop);

@@ -200,7 +200,15 @@ static void comment_of(const struct slurm *slurm, uint32_t job, uint32_t epoch, 
     snprintf(ret, size, "myriad:%s:%u.%u", slurm->tag, job, epoch);
 }
 
-/* The folder is made before the script can run; what fails here is the job's own fault. */
+/* The folder is made before the script can run. */
+static int make(const struct slurm *slurm, const struct engine_gang *gang,
+                const struct script_place *place, struct script *ret, struct myr_err *err)
+{
+    MYR_TRY(make_folder(slurm, gang, err));
+    return script_make(slurm->server, gang, place, ret, err);
+}
+
+/* What fails before sbatch runs is the job's own fault. */
 static void submit(struct slurm *slurm, const struct engine_gang *gang)
 {
     struct server *server = slurm->server;
@@ -220,9 +228,8 @@ static void submit(struct slurm *slurm, const struct engine_gang *gang)
                                  .node_memory_mb = slurm->node_memory_mb,
                                  .gpus_known = slurm->gpus_known,
                                  .as_root = geteuid() == 0};
-    int rc = make_folder(slurm, gang, &err);
-    rc = rc < 0 ? rc : script_make(server, gang, &place, &script, &err);
-    if (rc < 0) {
+    MYR_ASSERT(slurm->looks_done > 0); /* before, nobody knows what runs */
+    if (make(slurm, gang, &place, &script, &err) < 0) {
         engine_started(server, gang->job, gang->epoch, MYR_NONE, MYR_START_OWN_FAULT, err.message);
         engine_gone(server, gang->job, gang->epoch, MYR_NONE);
         return;

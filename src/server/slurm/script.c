@@ -406,13 +406,24 @@ void script_folder(const char *spool, uint32_t job, uint32_t epoch, char *ret, s
     snprintf(ret, size, "%s/%u.%u", spool, job, epoch);
 }
 
+/* What the job file says, as a script. */
+static int read_script(const struct server *server, const struct engine_gang *gang,
+                       const char *folder, struct script *ret, struct myr_err *err)
+{
+    const struct myr_doc *top = NULL;
+    struct myr_str text = myr_str_from(gang->row->file);
+    MYR_TRY(text.len > 0 && text.data[0] == '{'
+                ? myr_doc_read_json(&ret->arena, "job", text, &top, err)
+                : myr_doc_read_yaml(&ret->arena, "job", text, &top, err));
+    return put_script(server, gang, top, folder, &ret->text, err);
+}
+
 /* On failure there is nothing for script_done() to free. */
 int script_make(const struct server *server, const struct engine_gang *gang,
                 const struct script_place *place, struct script *ret, struct myr_err *err)
 {
-    const struct myr_doc *top = NULL;
-    struct myr_str text = myr_str_from(gang->row->file);
     char folder[1024];
+    MYR_ASSERT(gang->count > 0 && gang->row->file);
     /* The rank alone tells node and place, which takes as many on each. */
     if (equal_gpus(gang) == 0) {
         return myr_err_set(err, MYR_ERANGE,
@@ -421,10 +432,7 @@ int script_make(const struct server *server, const struct engine_gang *gang,
     *ret = (struct script){};
     script_folder(place->spool, gang->job, gang->epoch, folder, sizeof(folder));
     ret->argv = MYR_ARENA_NEW(&ret->arena, const char *, WORDS_MAX);
-    int rc = text.len > 0 && text.data[0] == '{'
-                 ? myr_doc_read_json(&ret->arena, "job", text, &top, err)
-                 : myr_doc_read_yaml(&ret->arena, "job", text, &top, err);
-    rc = rc < 0 ? rc : put_script(server, gang, top, folder, &ret->text, err);
+    int rc = read_script(server, gang, folder, ret, err);
     if (rc < 0) {
         script_done(ret);
         return rc;

@@ -26,7 +26,7 @@ struct etcd {
 struct etcd *etcd_new(const struct etcd_config *config)
 {
     struct etcd *etcd = myr_xcalloc(1, sizeof(*etcd));
-    MYR_ASSERT(config->count > 0);
+    MYR_ASSERT(config->count > 0 && config->count <= ETCD_MEMBERS);
     etcd->config = *config;
     return etcd;
 }
@@ -176,6 +176,7 @@ static int ask_one(struct etcd *etcd, const char *path, const struct myr_buf *bo
     const struct etcd_config *config = &etcd->config;
     char url[256];
     struct myr_http_answer answer = {};
+    MYR_ASSERT(etcd->at < config->count);
     snprintf(url, sizeof(url), "%s/v3/%s", config->endpoints[etcd->at], path);
     etcd->requests++;
     const struct myr_http_request request = {
@@ -213,7 +214,8 @@ static int ask_one(struct etcd *etcd, const char *path, const struct myr_buf *bo
         return complaint(config->endpoints[etcd->at], answer.status, text, rc < 0 ? NULL : *ret,
                          err);
     }
-    return rc < 0 ? rc : myr_doc_expect(*ret, MYR_DOC_MAP, "the answer", err);
+    MYR_TRY(rc);
+    return myr_doc_expect(*ret, MYR_DOC_MAP, "the answer", err);
 }
 
 /* Each member once. What one of them understood and refused, the others would too. */
@@ -324,6 +326,7 @@ static int take_page(const struct etcd *etcd, const struct myr_doc *top, struct 
         myr_buf_clear(&page->value);
         if (!get_base64(text_of(kv, "key"), &page->key) ||
             !get_base64(text_of(kv, "value"), &page->value) || page->key.len < skip ||
+            page->key.len > KEY_BYTES - 2 || /* none of ours, and the next page begins behind it */
             memchr(page->key.data, '\0', page->key.len)) {
             return myr_err_set(err, MYR_ECORRUPT, "%s: a key or value that cannot be read",
                                etcd->config.endpoints[etcd->at]);
@@ -359,6 +362,7 @@ static int range(struct etcd *etcd, const char *prefix, struct page *page, struc
         myr_buf_printf(&body, ",\"limit\":\"%d\"}", PAGE_KEYS);
         MYR_TRY(ask(etcd, "kv/range", &body, &arena, &top, err));
         MYR_TRY(take_page(etcd, top, page, err));
+        MYR_ASSERT(!page->more || page->key.len > 0);
         if (page->more) { /* on behind the last one: nothing lies between a key and it with \1 */
             snprintf(from, sizeof(from), "%s\1", page->key.data + strlen(etcd->config.prefix));
         }
@@ -384,6 +388,7 @@ int etcd_lease(struct etcd *etcd, uint32_t ttl_s, int64_t *ret, struct myr_err *
     MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top = NULL;
+    MYR_ASSERT(ttl_s > 0);
     myr_buf_printf(&body, "{\"TTL\":\"%u\"}", ttl_s);
     MYR_TRY(ask(etcd, "lease/grant", &body, &arena, &top, err));
     uint64_t id = number_of(top, "ID");
@@ -400,6 +405,7 @@ int etcd_keep_alive(struct etcd *etcd, int64_t lease, struct myr_err *err)
     MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top = NULL;
+    MYR_ASSERT(lease > 0);
     myr_buf_printf(&body, "{\"ID\":\"%lld\"}", (long long)lease);
     MYR_TRY(ask(etcd, "lease/keepalive", &body, &arena, &top, err));
     /* A lease that is over is answered without a time to live, not with an error. */
@@ -414,6 +420,7 @@ void etcd_revoke(struct etcd *etcd, int64_t lease)
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top = NULL;
     struct myr_err err = {};
+    MYR_ASSERT(lease > 0);
     myr_buf_printf(&body, "{\"ID\":\"%lld\"}", (long long)lease);
     int rc = ask(etcd, "lease/revoke", &body, &arena, &top, &err);
     (void)rc; /* else it runs out */
@@ -424,6 +431,7 @@ int etcd_compact(struct etcd *etcd, uint64_t revision, struct myr_err *err)
     MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top = NULL;
+    MYR_ASSERT(revision > 0);
     myr_buf_printf(&body, "{\"revision\":\"%llu\"}", (unsigned long long)revision);
     return ask(etcd, "kv/compaction", &body, &arena, &top, err);
 }

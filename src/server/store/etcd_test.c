@@ -176,6 +176,29 @@ static void keys_and_values_are_decoded(void **state)
     }
 }
 
+/*
+ * Somebody else's key may be of any length. One that no request could name again is told as such,
+ * where more is to come behind it.
+ */
+static void a_key_that_is_too_long_is_damage(void **state)
+{
+    (void)state;
+    static const size_t most = 510 - 3; /* with the prefix */
+    for (size_t len = most - 1; len <= most + 1; len++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf body = {}, told = {};
+        struct myr_err err = {};
+        myr_buf_puts(&body, "{\"more\":true,\"kvs\":[{\"value\":\"YQ==\",\"key\":\"L20v");
+        for (size_t i = 0; i < len / 3; i++) {
+            myr_buf_puts(&body, "YWFh");
+        }
+        myr_buf_printf(&body, "%s\"}]}", len % 3 == 1 ? "YQ==" : len % 3 == 2 ? "YWE=" : "");
+        says(200, body.data);
+        int rc = etcd_range(etcd, "a", list, &told, &err);
+        assert_int_equal(rc, len > most ? MYR_ECORRUPT : MYR_OK);
+        assert_int_equal(told.len, len > most ? 0 : len + strlen("=a@0 "));
+    }
+}
+
 /* Every letter of the alphabet, and lengths that leave one, two and no bytes over. */
 static void any_bytes_come_back(void **state)
 {
@@ -256,6 +279,7 @@ int main(void)
         cmocka_unit_test(an_error_is_told_in_its_own_words),
         cmocka_unit_test(a_lease_has_a_number),
         cmocka_unit_test(keys_and_values_are_decoded),
+        cmocka_unit_test(a_key_that_is_too_long_is_damage),
         cmocka_unit_test(any_bytes_come_back),
         cmocka_unit_test(nobody_is_there),
     };

@@ -49,6 +49,7 @@ struct replicated {
 
 static void head_text(const struct head *head, char ret[80])
 {
+    MYR_ASSERT(head->base <= head->last);
     snprintf(ret, 80, "%" PRIu64 " %" PRIu64 " %" PRIu64, head->generation, head->base, head->last);
 }
 
@@ -90,7 +91,8 @@ static int take_head(void *context, const char *key, struct myr_str value, uint6
     bool ok = true;
     for (size_t i = 0; ok && i < MYR_ARRAY_COUNT(numbers); i++) {
         size_t len = strcspn(at, " ");
-        ok = myr_str_to_u64((struct myr_str){at, len}, numbers[i]);
+        /* No store counts as far: sums of two do not overflow. */
+        ok = myr_str_to_u64((struct myr_str){at, len}, numbers[i]) && *numbers[i] < UINT64_MAX / 4;
         at += len + (at[len] == ' ');
     }
     if (!ok || *at || head->last < head->base) {
@@ -116,6 +118,8 @@ static int take_part(void *context, const char *key, struct myr_str value, uint6
     struct reading *reading = context;
     struct segment_head head;
     (void)created;
+    MYR_ASSERT(reading->number <= reading->last + 1);
+    MYR_ASSERT(reading->part > 0 || reading->bytes.len == 0); /* a segment begins with nothing */
     int rc = segment_read_part(value, &head, err);
     if (rc < 0) {
         return myr_err_wrap(err, "%s", key);
@@ -149,6 +153,7 @@ static int take_part(void *context, const char *key, struct myr_str value, uint6
 static int load_parts(struct replicated *store, const char *prefix, uint64_t first, uint64_t last,
                       struct myr_err *err)
 {
+    MYR_ASSERT(first <= last);
     struct reading reading = {.store = store, .number = first, .last = last};
     int rc = etcd_range(store->etcd, prefix, take_part, &reading, err);
     myr_buf_done(&reading.bytes);
@@ -164,6 +169,7 @@ static int load_parts(struct replicated *store, const char *prefix, uint64_t fir
 static int load(struct replicated *store, struct myr_err *err)
 {
     char prefix[80];
+    MYR_ASSERT(store->lease > 0 && !store->begun && store->image.entries.count == 0);
     MYR_TRY(etcd_range(store->etcd, "head", take_head, store, err));
     if (!store->begun) {
         return MYR_OK;
@@ -189,6 +195,7 @@ static int put_parts(struct replicated *store, const char *folder, uint64_t numb
     /* A commit has one part nearly always: then this writes nothing. */
     uint32_t parts = segment_parts(bytes.len);
     const struct etcd_compare compare = leads(store);
+    MYR_ASSERT(!store->fenced && store->lease > 0 && parts > 0);
     for (uint32_t i = 0; i < parts; i++) {
         char key[80];
         myr_buf_clear(ret_last);
@@ -241,6 +248,8 @@ static int move_head(struct replicated *store, const char *folder, uint64_t numb
     char key[80], before[80], after[80];
     /* One commit further than the last, or one image of the same commit. */
     MYR_ASSERT(next->generation + next->last == store->head.generation + store->head.last + 1);
+    MYR_ASSERT(next->generation >= store->head.generation && next->last >= store->head.last);
+    MYR_ASSERT(!store->fenced && last->len > 0);
     head_text(&store->head, before);
     head_text(next, after);
     part_key(key, folder, number, part);
@@ -278,6 +287,8 @@ static int write_image(struct replicated *store, struct myr_err *err)
     struct head next = {store->head.generation + 1, store->head.last, store->head.last};
     uint64_t revision = 0;
     char to[80];
+    /* The image is that of the last commit: none is half done. */
+    MYR_ASSERT(store->begun && store->pending_changes == 0 && store->skip == 0);
     segment_put_image(&store->image, &bytes);
     struct myr_str text = {bytes.data ? bytes.data : "", bytes.len};
     MYR_TRY(put_parts(store, "base", next.generation, text, &last, err));
@@ -310,6 +321,7 @@ static int finish_pending(struct replicated *store, const struct change *changes
     struct head next = store->head;
     struct myr_str bytes = {store->pending.data ? store->pending.data : "", store->pending.len};
     next.last++;
+    MYR_ASSERT(store->pending_changes > 0 && bytes.len > 0);
     MYR_TRY(put_parts(store, "log", next.last, bytes, &last, err));
     MYR_TRY(move_head(store, "log", next.last, &last, segment_parts(bytes.len) - 1, &next, err));
     image_apply(&store->image, changes, store->pending_changes);
@@ -325,6 +337,9 @@ static int finish_pending(struct replicated *store, const struct change *changes
 static int commit(void *own, const struct change *changes, size_t count, struct myr_err *err)
 {
     struct replicated *store = own;
+    /* The same list again, with what has come since behind it. */
+    MYR_ASSERT(count > 0 && store->skip + store->pending_changes <= count);
+    MYR_ASSERT((store->pending_changes == 0) == (store->pending.len == 0));
     while (store->skip < count) {
         if (store->fenced) {
             return fenced(store, err);
@@ -356,6 +371,7 @@ static int commit(void *own, const struct change *changes, size_t count, struct 
 static int scan(void *own, const char *prefix, store_each *each, void *context, struct myr_err *err)
 {
     const struct replicated *store = own;
+    MYR_ASSERT(store->begun || store->image.entries.count == 0);
     return image_scan(&store->image, prefix, each, context, err);
 }
 
@@ -413,6 +429,7 @@ static int try_lead(struct replicated *store, uint32_t ttl_s, char leader[LEADER
                     struct myr_err *err)
 {
     const struct etcd_compare nobody = {.key = "leader"};
+    MYR_ASSERT(!store->begun && !store->fenced && store->owner[0]);
     if (store->lease == 0 || etcd_keep_alive(store->etcd, store->lease, err) < 0) {
         MYR_TRY(etcd_lease(store->etcd, ttl_s, &store->lease, err));
     }
@@ -459,7 +476,9 @@ int store_stand_by(const struct etcd_config *config, const char *name, store_wai
         }
         waited = true;
         if (!waits(context, rc < 0 ? NULL : leader, rc < 0 ? why.message : NULL)) {
-            rc = rc < 0 ? rc : myr_err_set(&why, MYR_ESTALE, "'%s' leads", leader);
+            if (rc == 0) {
+                rc = myr_err_set(&why, MYR_ESTALE, "'%s' leads", leader);
+            }
             break;
         }
         nanosleep(&(struct timespec){.tv_nsec = TRY_MS * 1000000L}, NULL);
@@ -484,6 +503,7 @@ int store_keep(struct store *store, struct myr_err *err)
     if (!own) {
         return MYR_OK;
     }
+    MYR_ASSERT(own->lease > 0);
     int rc = own->fenced ? fenced(own, err) : etcd_keep_alive(own->etcd, own->lease, err);
     if (rc == MYR_ESTALE) {
         own->fenced = true;

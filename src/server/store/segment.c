@@ -59,6 +59,8 @@ static size_t place_of(const struct image *image, const char *key)
             high = middle;
         }
     }
+    MYR_SLOW_ASSERT(low == 0 || strcmp(image->entries.items[low - 1].key, key) < 0);
+    MYR_SLOW_ASSERT(low == image->entries.count || strcmp(image->entries.items[low].key, key) >= 0);
     return low;
 }
 
@@ -134,6 +136,7 @@ int image_scan(const struct image *image, const char *prefix, store_each *each, 
         if (strncmp(entry->key, prefix, len) != 0) {
             break;
         }
+        MYR_ASSERT(i == 0 || strcmp(entry[-1].key, entry->key) < 0); /* in order, each once */
         MYR_TRY(each(context, entry->key, (struct myr_str){entry->value, entry->size}, err));
     }
     return MYR_OK;
@@ -146,6 +149,7 @@ static void put_record(struct myr_buf *to, enum change_kind kind, const char *ke
                        struct myr_str value)
 {
     size_t len = strlen(key);
+    MYR_ASSERT(kind == CHANGE_PUT || kind == CHANGE_DELETE || kind == CHANGE_RANGE);
     /* Lengths are 32 bits wide in the record. */
     MYR_ASSERT(len < UINT32_MAX && value.len < UINT32_MAX);
     myr_buf_putc(to, (char)kind);
@@ -159,6 +163,7 @@ void segment_put(const struct change *changes, size_t count, struct myr_buf *ret
 {
     for (size_t i = 0; i < count; i++) {
         const struct change *change = &changes[i];
+        MYR_ASSERT((change->kind == CHANGE_RANGE) == (change->to != NULL));
         put_record(ret, change->kind, change->key,
                    change->kind == CHANGE_PUT     ? (struct myr_str){change->value, change->size}
                    : change->kind == CHANGE_RANGE ? myr_str_from(change->to)
@@ -178,6 +183,7 @@ void segment_put_image(const struct image *image, struct myr_buf *ret)
 /* The record at 'at', or 0 bytes where there is none. */
 static size_t read_record(struct myr_str bytes, size_t at, struct change *ret)
 {
+    MYR_ASSERT(at < bytes.len);
     if (bytes.len - at < 9) {
         return 0;
     }
@@ -214,6 +220,7 @@ int segment_take(struct image *image, struct myr_str bytes, struct myr_err *err)
                              bytes.len);
             break;
         }
+        MYR_ASSERT(len <= bytes.len - at && change.key);
         myr_vec_push(&changes, change);
         at += len;
     }
@@ -252,6 +259,8 @@ void segment_part(struct myr_str bytes, uint64_t number, uint32_t part, struct m
     put_u32(ret, segment_parts(bytes.len));
     put_u32(ret, (uint32_t)len);
     put_u32(ret, (uint32_t)crc32(0, (const unsigned char *)bytes.data + from, (unsigned)len));
+    MYR_ASSERT(ret->len ==
+               HEAD_BYTES); /* in a buffer of its own, and as long as its reader skips */
     myr_buf_put(ret, bytes.data + from, len);
 }
 

@@ -29,6 +29,7 @@ static int failed(const struct sqlite *store, struct myr_err *err, const char *w
 /* For the life of the store: each is used with every commit. */
 static int prepare(struct sqlite *store, const char *text, sqlite3_stmt **ret, struct myr_err *err)
 {
+    MYR_ASSERT(!*ret); /* one that is there would be lost */
     if (sqlite3_prepare_v3(store->db, text, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL) !=
         SQLITE_OK) {
         return failed(store, err, "preparing");
@@ -118,6 +119,8 @@ static bool apply(struct sqlite *store, const struct change *change)
     sqlite3_stmt *statement = change->kind == CHANGE_PUT      ? store->put
                               : change->kind == CHANGE_DELETE ? store->drop
                                                               : store->range;
+    MYR_ASSERT((change->kind == CHANGE_PUT) == (change->value != NULL));
+    MYR_ASSERT((change->kind == CHANGE_RANGE) == (change->to != NULL));
     sqlite3_bind_text(statement, 1, change->key, -1, SQLITE_STATIC);
     if (change->kind == CHANGE_PUT) {
         sqlite3_bind_blob64(statement, 2, change->value, change->size, SQLITE_STATIC);
@@ -131,6 +134,7 @@ static bool apply(struct sqlite *store, const struct change *change)
 static int commit_file(void *own, const struct change *changes, size_t count, struct myr_err *err)
 {
     struct sqlite *store = own;
+    MYR_ASSERT(count > 0); /* nothing to do is no transaction */
     bool ok = step(store->begin);
     for (size_t i = 0; ok && i < count; i++) {
         ok = apply(store, &changes[i]);
@@ -153,6 +157,7 @@ static int scan_file(void *own, const char *prefix, store_each *each, void *cont
 {
     struct sqlite *store = own;
     int rc = MYR_OK;
+    MYR_ASSERT(!sqlite3_stmt_busy(store->scan)); /* never from inside of 'each' */
     sqlite3_bind_text(store->scan, 1, prefix, -1, SQLITE_STATIC);
     while (rc == MYR_OK) {
         int got = sqlite3_step(store->scan);
@@ -214,15 +219,18 @@ static int put_key(void *context, const char *key, struct myr_str value, struct 
     return MYR_OK;
 }
 
+static void close_at(struct store **store)
+{
+    store_close(*store);
+}
+
 /* Of a store that is no file: all keys in one commit. */
 static int write_out(struct store *from, const char *path, struct myr_err *err)
 {
-    struct store *to = NULL;
+    MYR_CLEANUP(close_at) struct store *to = NULL;
     MYR_TRY(store_open(path, &to, err));
-    int rc = store_scan(from, "", put_key, to, err);
-    rc = rc < 0 ? rc : store_commit(to, err);
-    store_close(to);
-    return rc;
+    MYR_TRY(store_scan(from, "", put_key, to, err));
+    return store_commit(to, err);
 }
 
 /* By SQLite's own backup: pages that change meanwhile are copied again by it. */
@@ -256,6 +264,8 @@ int store_copy_begin(struct store *store, const char *path, struct store_copy **
 /* -1 pages: all that is left. */
 int store_copy_step(struct store_copy *copy, int pages, struct myr_err *err)
 {
+    MYR_ASSERT(pages != 0); /* else it would never be whole */
+    MYR_ASSERT(!copy->work || copy->to);
     if (!copy->work) {
         return 0; /* it was written out whole */
     }
