@@ -3,10 +3,11 @@
 
 void job_node_back(struct myr_control *c, uint32_t node)
 {
+    MYR_ASSERT(!node_of(c, node)->silent && !node_of(c, node)->lost);
     /* Orders that it did not hear while it was silent. */
     for (uint32_t at = node_of(c, node)->first_rank; at != MYR_NONE;
-         at = c->ranks.items[at].next_on_node) {
-        const struct rank *rank = &c->ranks.items[at];
+         at = slot_of(c, at)->next_on_node) {
+        const struct rank *rank = slot_of(c, at);
         if (rank_is_open(rank) && (rank->old || rank->state == RANK_STOPPING)) {
             order_stop(c, at, 0);
             timer_set(c, TIMER_JOB, rank->job, c->head.steady_ms + c->policy.retry_ms);
@@ -22,6 +23,8 @@ void job_takeover(struct myr_control *c)
         if (job_is_over(job) && job->old_open == 0) {
             continue;
         }
+        MYR_ASSERT(job->progress_ms <= c->head.steady_ms);
+        MYR_ASSERT(job->started_ms <= c->head.steady_ms);
         /* Nobody watched meanwhile: that it made no step says nothing. */
         job->progress_ms = c->head.steady_ms;
         if (job->after == AFTER_NONE && job->state == MYR_CONTROL_STARTING) {

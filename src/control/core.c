@@ -44,11 +44,13 @@ static void settle(struct myr_control *c)
     }
     (void)timer_next_ms(c); /* deadlines that are no longer meant go: equal states, equal bytes */
     MYR_ASSERT(c->lost.count == 0 && c->decisions.count == 0 && c->left.count == 0);
+    MYR_ASSERT(!c->dirty); /* the queue was asked after the last that it was told */
 }
 
 int myr_control_create(const struct myr_place_shape *shape, const struct myr_control_policy *policy,
                        uint32_t tenants, struct myr_control **ret, struct myr_err *err)
 {
+    MYR_ASSERT(shape && policy && ret);
     /* Nothing is true before the nodes have said so: the queue waits for that. */
     struct myr_queue_policy queue_policy = policy->queue;
     queue_policy.confirm = true;
@@ -80,6 +82,7 @@ int myr_control_create(const struct myr_place_shape *shape, const struct myr_con
     }
     myr_queue_keep_spares(queue, policy->spares);
     settle(c);
+    MYR_ASSERT(c->timers.count == 0); /* nobody is awaited, as nobody was heard */
     /* Nobody listens yet: what a new state is can be asked. */
     c->effects.count = 0;
     *ret = c;
@@ -112,6 +115,7 @@ void myr_control_cleanup(struct myr_control **control)
 
 void myr_control_plant(struct myr_control *c, enum myr_planted planted)
 {
+    MYR_ASSERT(planted < MYR_PLANTED_COUNT);
     c->head.planted = planted;
 }
 
@@ -136,6 +140,7 @@ int64_t myr_control_wake_ms(struct myr_control *c)
  */
 static void advance(struct myr_control *c, int64_t now_ms, bool takeover)
 {
+    MYR_ASSERT(now_ms >= 0 && c->head.steady_ms >= 0); /* so that differences fit */
     /* Asked before the clock moves: how far the core expected to sleep. */
     int64_t wake_ms = wake_steady_ms(c);
     int64_t passed_ms = now_ms - c->head.wall_ms;
@@ -206,12 +211,14 @@ static bool is_stale(const struct myr_control *c, const struct myr_event *event)
 {
     enum myr_event_kind kind = event->kind;
     bool said = kind == MYR_EVENT_BACK || (kind >= MYR_EVENT_STARTED && kind <= MYR_EVENT_TESTED);
+    MYR_ASSERT(!said || event->node < c->shape.nodes);
     return said && event->boot != c->nodes[event->node].boot;
 }
 
 /* The job first: whether its node is blamed depends on what the job makes of the end. */
 static void take_exit(struct myr_control *c, const struct myr_event *event)
 {
+    MYR_ASSERT(event->node < c->shape.nodes && event->job < c->jobs.count);
     if (!job_exited(c, event)) {
         node_blame(c, event->node, event->job, false);
     }
@@ -297,6 +304,7 @@ static void take_deadlines(struct myr_control *c)
 {
     struct timer timer;
     while (timer_due(c, &timer)) {
+        MYR_ASSERT(timer.at_ms <= c->head.steady_ms);
         if (timer.kind == TIMER_NODE) {
             node_deadline(c, timer.id);
         } else if (job_deadline(c, timer.id)) {
@@ -309,10 +317,9 @@ static void take_deadlines(struct myr_control *c)
 int myr_control_step(struct myr_control *c, int64_t now_ms, const struct myr_event *event,
                      struct myr_err *err)
 {
-    int rc = check(c, now_ms, event, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(check(c, now_ms, event, err));
+    /* Between events nothing is under way. */
+    MYR_ASSERT(c->decisions.count == 0 && c->left.count == 0);
     /* Effects of the event before are read by now. */
     c->effects.count = 0;
     advance(c, now_ms, event->kind == MYR_EVENT_TAKEOVER);
@@ -324,6 +331,8 @@ int myr_control_step(struct myr_control *c, int64_t now_ms, const struct myr_eve
     }
     take_deadlines(c);
     settle(c);
+    MYR_ASSERT(c->head.wall_ms == now_ms && c->tokens.count == c->jobs.count);
+    MYR_ASSERT(c->head.silent_nodes <= c->shape.nodes && c->head.drained <= c->shape.nodes);
     MYR_SLOW_ASSERT(control_assert_of(c, event));
     return MYR_OK;
 }
@@ -362,6 +371,7 @@ uint32_t myr_control_jobs(const struct myr_control *c)
 struct myr_control_node myr_control_node(const struct myr_control *c, uint32_t id)
 {
     const struct node *node = node_of(c, id);
+    MYR_ASSERT(node->state < MYR_NODE_STATES);
     return (struct myr_control_node){.state = (enum myr_node_state)node->state,
                                      .silent = node->silent,
                                      .usable = !node->gone && !node->shut,
@@ -372,6 +382,7 @@ struct myr_control_node myr_control_node(const struct myr_control *c, uint32_t i
 struct myr_control_job myr_control_job(const struct myr_control *c, uint32_t id)
 {
     const struct job *job = job_of(c, id);
+    MYR_ASSERT(job->state < MYR_CONTROL_JOB_STATES && job->open <= job->ranks);
     return (struct myr_control_job){.state = (enum myr_control_job_state)job->state,
                                     .spec = job->spec,
                                     .epoch = job->epoch,
@@ -404,12 +415,13 @@ uint32_t myr_control_job_ranks(const struct myr_control *c, uint32_t id,
     uint32_t count = 0;
     /* All are counted; as many as there is room for are returned. */
     for (uint32_t at = job_of(c, id)->first_rank; at != MYR_NONE;
-         at = c->ranks.items[at].next_in_job) {
+         at = slot_of(c, at)->next_in_job) {
         if (count < max) {
-            ret[count] = view_of(&c->ranks.items[at]);
+            ret[count] = view_of(slot_of(c, at));
         }
         count++;
     }
+    MYR_ASSERT(count == job_of(c, id)->ranks);
     return count;
 }
 
@@ -418,8 +430,9 @@ uint32_t myr_control_node_ranks(const struct myr_control *c, uint32_t id,
 {
     uint32_t count = 0;
     for (uint32_t at = node_of(c, id)->first_rank; at != MYR_NONE;
-         at = c->ranks.items[at].next_on_node) {
-        const struct rank *rank = &c->ranks.items[at];
+         at = slot_of(c, at)->next_on_node) {
+        const struct rank *rank = slot_of(c, at);
+        MYR_ASSERT(rank->node == id && rank->state != RANK_FREE);
         /* The slot is still in the list, but its GPUs belong to others. */
         if (rank->released) {
             continue;
@@ -439,13 +452,13 @@ uint32_t myr_control_ranks(const struct myr_control *c)
 
 struct myr_control_rank myr_control_rank(const struct myr_control *c, uint32_t slot)
 {
-    MYR_ASSERT(slot < c->ranks.count);
-    return view_of(&c->ranks.items[slot]);
+    return view_of(slot_of(c, slot));
 }
 
 uint32_t myr_control_find(const struct myr_control *c, uint64_t token)
 {
     const uint32_t *id = myr_u64map_find(&c->tokens, token);
+    MYR_ASSERT(!id || job_of(c, *id)->spec.token == token);
     return id ? *id : MYR_NONE;
 }
 

@@ -11,6 +11,7 @@ static bool lease_is_over(const struct myr_control *c, const struct job *job,
         return false;
     }
     int64_t from_ms = job->stopped_ms > node->since_ms ? job->stopped_ms : node->since_ms;
+    MYR_ASSERT(from_ms <= c->head.steady_ms); /* both were set to what was now then */
     /* In milliseconds, with a tenth and a minute more than the agent itself counts. */
     return c->head.steady_ms - from_ms > (int64_t)job->spec.lease_s * 1100 + 60000;
 }
@@ -18,8 +19,9 @@ static bool lease_is_over(const struct myr_control *c, const struct job *job,
 /* A rank that is to stop, on a silent node, and must have ended by now. */
 static uint32_t find_ended(const struct myr_control *c, const struct job *job)
 {
-    for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
-        const struct rank *rank = &c->ranks.items[at];
+    for (uint32_t at = job->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_in_job) {
+        const struct rank *rank = slot_of(c, at);
+        MYR_ASSERT(!rank->old);
         if (rank->state == RANK_STOPPING && lease_is_over(c, job, rank)) {
             return at;
         }
@@ -31,16 +33,18 @@ static uint32_t find_ended(const struct myr_control *c, const struct job *job)
 static void resend(struct myr_control *c, uint32_t id)
 {
     const struct job *job = job_of(c, id);
+    MYR_ASSERT(!job_is_over(job) && job->ranks > 0);
+    MYR_ASSERT(job->deadline_ms >= 0); /* whatever has no answer now is looked at again */
     /* Said again, an order does not cut short what the first one has granted. */
     int64_t left_ms = job->grace_ms - c->head.steady_ms;
     /* Rounded up; nothing is left where it is over, or was never set. */
     uint32_t left_s = left_ms > 0 && left_ms < 1000 * (int64_t)MYR_LEASE_S_MAX
                           ? (uint32_t)((left_ms + 999) / 1000)
                           : 0;
-    for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
-        if (c->ranks.items[at].state == RANK_STARTING) {
+    for (uint32_t at = job->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_in_job) {
+        if (slot_of(c, at)->state == RANK_STARTING) {
             order_start(c, at);
-        } else if (c->ranks.items[at].state == RANK_STOPPING) {
+        } else if (slot_of(c, at)->state == RANK_STOPPING) {
             order_stop(c, at, left_s);
         }
     }
@@ -54,12 +58,13 @@ static void resend(struct myr_control *c, uint32_t id)
 static bool resend_old(struct myr_control *c, uint32_t id)
 {
     bool sent = false;
-    for (uint32_t at = job_of(c, id)->first_old; at != MYR_NONE;
-         at = c->ranks.items[at].next_in_job) {
+    for (uint32_t at = job_of(c, id)->first_old; at != MYR_NONE; at = slot_of(c, at)->next_in_job) {
         /* Who is silent gets the order when it is heard. */
-        sent = sent || !node_of(c, c->ranks.items[at].node)->silent;
+        sent = sent || !node_of(c, slot_of(c, at)->node)->silent;
+        MYR_ASSERT(slot_of(c, at)->old);
         order_stop(c, at, 0);
     }
+    MYR_ASSERT(!sent || job_of(c, id)->old_open > 0);
     return sent;
 }
 
@@ -67,16 +72,19 @@ static bool resend_old(struct myr_control *c, uint32_t id)
 static uint32_t missing_node(const struct myr_control *c, const struct job *job)
 {
     uint32_t at = job->first_rank;
-    while (at != MYR_NONE && c->ranks.items[at].state != RANK_STARTING) {
-        at = c->ranks.items[at].next_in_job;
+    MYR_ASSERT(job->state == MYR_CONTROL_STARTING);
+    while (at != MYR_NONE && slot_of(c, at)->state != RANK_STARTING) {
+        at = slot_of(c, at)->next_in_job;
     }
-    return at == MYR_NONE ? MYR_NONE : c->ranks.items[at].node;
+    return at == MYR_NONE ? MYR_NONE : slot_of(c, at)->node;
 }
 
 /* Whether a running gang has made no step for too long; else its next deadline is set. */
 static bool is_hung(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);
+    MYR_ASSERT(job->after == AFTER_NONE && job->ranks > 0);
+    MYR_ASSERT(job->progress_ms <= c->head.steady_ms);
     bool moved = job->steps || job->state == MYR_CONTROL_FINISHING;
     int64_t hung_ms = job->progress_ms + (moved ? c->policy.hang_ms : c->policy.first_step_ms);
     int64_t next_ms = c->head.steady_ms + c->policy.retry_ms;
@@ -95,6 +103,7 @@ bool job_deadline(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);
     int64_t now_ms = c->head.steady_ms;
+    MYR_ASSERT(job->deadline_ms == -1); /* what has come is no longer awaited */
     /* Nothing of the job itself is due: only what it has left behind. */
     if (job_is_over(job) || job->state == MYR_CONTROL_QUEUED) {
         if (resend_old(c, id)) {
@@ -114,6 +123,7 @@ bool job_deadline(struct myr_control *c, uint32_t id)
         job_failed(c, id);
         return true;
     }
+    MYR_ASSERT(job->ranks > 0 && job->started_ms <= now_ms);
     /* Set first: what follows may set another, or end the job. */
     timer_set(c, TIMER_JOB, id, now_ms + c->policy.retry_ms);
     if (job->after == AFTER_NONE && now_ms >= job->started_ms + c->policy.start_window_ms) {

@@ -7,12 +7,16 @@
 void emit(struct myr_control *c, const struct myr_effect *effect)
 {
     MYR_ASSERT(effect->kind < MYR_EFFECT_KINDS);
+    MYR_ASSERT(effect->node == MYR_NONE || effect->node < c->shape.nodes);
+    /* A job that is being accepted has its number, and is not in the list yet. */
+    MYR_ASSERT(effect->job == MYR_NONE || effect->job <= c->jobs.count);
     myr_vec_push(&c->effects, *effect);
 }
 
 void emit_job(struct myr_control *c, uint32_t id, enum myr_control_job_state state)
 {
     struct job *job = job_of(c, id);
+    MYR_ASSERT(state < MYR_CONTROL_JOB_STATES);
     /* Many functions conclude the same state: it is told by the first of them. */
     if (job->state != state) {
         MYR_ASSERT(!job_is_over(job)); /* an end is told once, and nothing comes behind it */

@@ -12,6 +12,7 @@
 MYR_PRINTF(3, 4)
 static void put(struct myr_explanation *e, const char *what, const char *fmt, ...)
 {
+    MYR_ASSERT(e->count <= MYR_EXPLAIN_FACTS);
     /* Facts beyond the room for them are left out, never cut in the middle. */
     if (e->count < MYR_EXPLAIN_FACTS) {
         struct myr_explain_fact *fact = &e->facts[e->count++];
@@ -34,6 +35,7 @@ static void put_fact(void *context, const char *label, const char *text)
 static bool waits_for_another(const struct myr_control *c, uint32_t id)
 {
     uint32_t after = job_of(c, id)->spec.after;
+    MYR_ASSERT(after <= id); /* jobs wait only for jobs that came before them */
     return after > 0 && job_of(c, after - 1)->state != MYR_CONTROL_DONE;
 }
 
@@ -44,12 +46,12 @@ static void put_why(const struct myr_control *c, uint32_t id, struct myr_explana
         put(e, "awaits", "job/%u to be done", job_of(c, id)->spec.after - 1);
         return;
     }
-    struct myr_control *copy = myr_control_fork(c);
+    MYR_CLEANUP(myr_control_cleanup) struct myr_control *copy = myr_control_fork(c);
     struct myr_why why;
+    MYR_ASSERT(job_of(c, id)->state == MYR_CONTROL_QUEUED);
     myr_queue_why(copy->queue, c->head.steady_ms / 1000, id, &why);
     put(e, "waits", "%s", myr_why_words(why.kind));
     myr_why_facts(&why, &(struct myr_why_sink){put_fact, e});
-    myr_control_free(copy);
 }
 
 /* From what it is to what it waits for. */
@@ -112,7 +114,8 @@ static void explain_node(const struct myr_control *c, uint32_t id, struct myr_ex
     put(e, "blamed", "%u times for failures, though tests were good", node->blamed);
     /* A node may have many ranks of short jobs: some of them tell enough. */
     for (uint32_t at = node->first_rank; at != MYR_NONE && drawn < 16; drawn++) {
-        const struct rank *rank = &c->ranks.items[at];
+        const struct rank *rank = slot_of(c, at);
+        MYR_ASSERT(rank->node == id && rank->state != RANK_FREE);
         put(e, "job", "job/%u, incarnation %u, %d GPUs%s", rank->job, rank->epoch,
             __builtin_popcountll(rank->gpus),
             rank_is_open(rank) ? rank->old ? ", left behind" : "" : ", not running");
@@ -140,6 +143,7 @@ int myr_control_explain(const struct myr_control *c, const char *name, struct my
     } else {
         explain_node(c, (uint32_t)id, ret);
     }
+    MYR_ASSERT(ret->count > 0 && ret->count <= MYR_EXPLAIN_FACTS);
     return MYR_OK;
 }
 

@@ -35,6 +35,9 @@ struct myr_control *myr_control_fork(const struct myr_control *c)
     }
     myr_queue_copy(c->queue, &copy->queue);
     MYR_ASSERT(copy->queue && c->lost.count == 0 && c->decisions.count == 0);
+    MYR_ASSERT(c->left.count == 0 && !c->dirty);
+    MYR_ASSERT(copy->tokens.count == copy->jobs.count);
+    MYR_SLOW_ASSERT(myr_control_hash(copy) == myr_control_hash(c));
     return copy;
 }
 
@@ -49,10 +52,7 @@ int myr_control_grow(struct myr_control *c, uint32_t nodes, struct myr_err *err)
     shape.pod_nodes = shape.pod_nodes == shape.nodes ? nodes : shape.pod_nodes;
     shape.nodes = nodes;
     /* The queue first: it says whether the shape may become this. */
-    int rc = myr_queue_grow(c->queue, c->head.steady_ms / 1000, &shape, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_queue_grow(c->queue, c->head.steady_ms / 1000, &shape, err));
     uint32_t first = c->shape.nodes;
     c->nodes = myr_xrealloc(c->nodes, nodes, sizeof(*c->nodes));
     memset(&c->nodes[first], 0, (nodes - first) * sizeof(*c->nodes));
@@ -61,6 +61,9 @@ int myr_control_grow(struct myr_control *c, uint32_t nodes, struct myr_err *err)
         c->nodes[id].first_rank = MYR_NONE;
         c->nodes[id].deadline_ms = -1;
         node_settle(c, id); /* the queue may not use what nobody has heard of */
+        MYR_ASSERT(c->nodes[id].gone && c->nodes[id].state == MYR_NODE_UNKNOWN);
     }
+    placing_grown(c);
+    MYR_ASSERT(c->lost.count == 0 && !c->dirty); /* as between any two events */
     return MYR_OK;
 }

@@ -12,8 +12,8 @@ static void assert_ranks(const struct myr_control *c, uint32_t id)
 {
     const struct job *job = job_of(c, id);
     uint32_t ranks = 0, open = 0, up = 0, suspects = 0, first = 0, last = MYR_NONE;
-    for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
-        const struct rank *rank = &c->ranks.items[at];
+    for (uint32_t at = job->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_in_job) {
+        const struct rank *rank = slot_of(c, at);
         MYR_ASSERT(rank->job == id && rank->epoch == job->epoch && !rank->old);
         /* Ranks are numbered through the gang without a gap. */
         MYR_ASSERT(rank->state != RANK_FREE && rank->gpus != 0 && rank->first == first);
@@ -34,8 +34,8 @@ static void assert_old_ranks(const struct myr_control *c, uint32_t id)
 {
     const struct job *job = job_of(c, id);
     uint32_t open = 0;
-    for (uint32_t at = job->first_old; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
-        const struct rank *rank = &c->ranks.items[at];
+    for (uint32_t at = job->first_old; at != MYR_NONE; at = slot_of(c, at)->next_in_job) {
+        const struct rank *rank = slot_of(c, at);
         MYR_ASSERT(rank->job == id && rank->old && rank->epoch <= job->epoch);
         MYR_ASSERT(rank_is_open(rank) && !rank->suspect);
         open++;
@@ -68,12 +68,12 @@ static void assert_node_ranks(const struct myr_control *c, uint32_t id)
 {
     const struct node *node = node_of(c, id);
     uint32_t open = 0;
-    for (uint32_t at = node->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_on_node) {
-        const struct rank *rank = &c->ranks.items[at];
+    for (uint32_t at = node->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_on_node) {
+        const struct rank *rank = slot_of(c, at);
         MYR_ASSERT(rank->state != RANK_FREE && rank->node == id);
         open += rank_is_open(rank);
-        for (uint32_t b = rank->next_on_node; b != MYR_NONE; b = c->ranks.items[b].next_on_node) {
-            const struct rank *other = &c->ranks.items[b];
+        for (uint32_t b = rank->next_on_node; b != MYR_NONE; b = slot_of(c, b)->next_on_node) {
+            const struct rank *other = slot_of(c, b);
             /*
              * A released rank gives its GPUs away before its slot is free, and two incarnations of
              * one job may overlap; two jobs may not.

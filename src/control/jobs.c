@@ -35,7 +35,9 @@ static void placed(struct myr_control *c, const struct myr_decision *decision)
     /* Ranks of an earlier run that nobody heard of stay behind, and stop when they are heard. */
     leave_ranks(c, decision->job);
     emit_job(c, decision->job, MYR_CONTROL_PLACING);
+    MYR_ASSERT(job->ranks == 0 && job->open == 0 && job->first_rank == MYR_NONE);
     /* The queue's own count: what it is told of this run must name it. */
+    MYR_ASSERT(decision->epoch >= job->run);
     job->run = decision->epoch;
     job->taken = 0;
     job->confirmed = 0;
@@ -51,23 +53,27 @@ static void placed(struct myr_control *c, const struct myr_decision *decision)
         if (job->last_rank == MYR_NONE) {
             job->first_rank = at;
         } else {
-            c->ranks.items[job->last_rank].next_in_job = at;
+            slot_of(c, job->last_rank)->next_in_job = at;
         }
         job->last_rank = at;
         job->ranks++;
         /* Ranks of the job are numbered through its nodes, in the order of the gang. */
         first += (uint32_t)__builtin_popcountll(share->gpus);
     }
+    MYR_ASSERT(job->ranks == gang->count);
     launch(c, decision->job);
+    MYR_ASSERT(job->open == job->ranks && job->after == AFTER_NONE);
 }
 
 /* It is over. Ranks that nobody heard of are still to be stopped when their nodes are back. */
 static void end_one(struct myr_control *c, uint32_t id, enum myr_control_job_state state)
 {
+    MYR_ASSERT(state >= MYR_CONTROL_DONE);
     leave_ranks(c, id);
     watch(c, id, -1);
     emit_job(c, id, state);
-    MYR_ASSERT(job_of(c, id)->first_rank == MYR_NONE);
+    MYR_ASSERT(job_of(c, id)->first_rank == MYR_NONE && job_of(c, id)->ranks == 0);
+    MYR_ASSERT(job_is_over(job_of(c, id)));
 }
 
 /*
@@ -83,9 +89,9 @@ static void end(struct myr_control *c, uint32_t id, enum myr_control_job_state s
         if (job->spec.after == 0 || job_is_over(job)) {
             continue;
         }
+        MYR_ASSERT(job->spec.after <= i);
         uint8_t before = job_of(c, job->spec.after - 1)->state;
         if (before == MYR_CONTROL_FAILED || before == MYR_CONTROL_CANCELLED) {
-            MYR_ASSERT(job->ranks == 0); /* it never had any */
             placing_cancel(c, i);
             end_one(c, i, MYR_CONTROL_CANCELLED);
         }
@@ -96,16 +102,19 @@ static void end(struct myr_control *c, uint32_t id, enum myr_control_job_state s
 static void restart(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);
+    MYR_ASSERT(!job_is_over(job) && job->suspects == 0);
     if (job->taken) { /* the queue gives it another place, or has it wait */
         leave_ranks(c, id);
         job->after = AFTER_NONE;
         watch(c, id, -1);
         emit_job(c, id, MYR_CONTROL_QUEUED);
+        MYR_ASSERT(job->ranks == 0);
         return;
     }
-    for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
-        MYR_ASSERT(c->ranks.items[at].state == RANK_CLOSED);
-        c->ranks.items[at].state = RANK_GRANTED;
+    MYR_ASSERT(job->open == 0 && job->ranks > 0);
+    for (uint32_t at = job->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_in_job) {
+        MYR_ASSERT(slot_of(c, at)->state == RANK_CLOSED);
+        slot_of(c, at)->state = RANK_GRANTED;
     }
     launch(c, id);
 }
@@ -113,8 +122,8 @@ static void restart(struct myr_control *c, uint32_t id)
 /* Whether ranks of a list are open on nodes that are not lost. */
 static bool is_stopping(const struct myr_control *c, uint32_t at)
 {
-    for (; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
-        if (rank_is_open(&c->ranks.items[at]) && !node_of(c, c->ranks.items[at].node)->lost) {
+    for (; at != MYR_NONE; at = slot_of(c, at)->next_in_job) {
+        if (rank_is_open(slot_of(c, at)) && !node_of(c, slot_of(c, at)->node)->lost) {
             return true;
         }
     }
@@ -124,6 +133,7 @@ static bool is_stopping(const struct myr_control *c, uint32_t at)
 /* An epoch job does not wait for what may run on nodes that were lost. */
 static bool may_leave(const struct myr_control *c, const struct job *job)
 {
+    MYR_ASSERT(job->open > 0 && !job_is_over(job));
     return job->spec.restart == MYR_RESTART_EPOCH && !is_stopping(c, job->first_rank);
 }
 
@@ -133,6 +143,10 @@ void job_settle(struct myr_control *c, uint32_t id)
     /* A test decides where it starts again; a job that ends does not wait for it. */
     if (job->after == AFTER_NONE || (job->after == AFTER_RESTART && job->suspects > 0) ||
         (job->open > 0 && (job->open > c->head.silent_nodes || !may_leave(c, job)))) {
+        return;
+    }
+    /* In place it would run twice: beside ranks that may run it only starts elsewhere. */
+    if (job->after == AFTER_RESTART && job->open > 0 && !job->taken) {
         return;
     }
     if (job->after == AFTER_RESTART && job->exits > 0 && job->whole) {
@@ -153,6 +167,9 @@ void job_settle(struct myr_control *c, uint32_t id)
         restart(c, id);
         break;
     }
+    /* What was to come has come. */
+    MYR_ASSERT(job_is_over(job) || job->after == AFTER_NONE);
+    MYR_ASSERT(!job_is_over(job) || (job->ranks == 0 && job->open == 0));
 }
 
 /* Every rank is ordered to stop; 'after' says what for, and the more final one wins. */
@@ -166,19 +183,22 @@ void job_halt(struct myr_control *c, uint32_t id, enum after after, uint32_t gra
         job->grace_ms = until_ms;
     }
     job->after = after > job->after ? (uint8_t)after : job->after;
-    for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
-        const struct rank *rank = &c->ranks.items[at];
+    for (uint32_t at = job->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_in_job) {
+        const struct rank *rank = slot_of(c, at);
         if (rank_is_open(rank) && rank->state != RANK_STOPPING) {
             order_stop(c, at, grace_s);
         }
     }
     timer_set(c, TIMER_JOB, id, c->head.steady_ms + c->policy.retry_ms);
+    MYR_ASSERT(job->up == 0 && job->after >= after);
+    MYR_ASSERT(job->grace_ms <= until_ms);
 }
 
 /* A service is given up when it fails again and again, not because it failed now and then. */
 static void count_failure(struct myr_control *c, struct job *job)
 {
     int64_t up_ms = c->head.steady_ms - job->started_ms;
+    MYR_ASSERT(up_ms >= 0 && !job_is_over(job));
     /* It was up for long enough that this failure says nothing about the ones before. */
     if (job->spec.service && job->whole && up_ms >= c->policy.first_step_ms) {
         job->failures = 0;
@@ -192,6 +212,7 @@ void job_failed(struct myr_control *c, uint32_t id)
     if (job_is_over(job) || job->after != AFTER_NONE || job->ranks == 0) {
         return; /* it is being stopped already, or has nothing to stop */
     }
+    MYR_ASSERT(job->epoch > 0 && job->open <= job->ranks);
     count_failure(c, job);
     emit_job(c, id, MYR_CONTROL_RECOVERING);
     /* No time to save: a gang that has lost a rank makes no progress. */
@@ -211,6 +232,9 @@ void job_cancel(struct myr_control *c, uint32_t id)
     placing_cancel(c, id);
     job_halt(c, id, AFTER_CANCELLED, c->policy.grace_s);
     job_settle(c, id);
+    /* Over at once, unless there is somebody to wait for. */
+    MYR_ASSERT(job_is_over(job) || job->open > 0);
+    MYR_ASSERT(job->ending && job->after == AFTER_CANCELLED);
 }
 
 /*
@@ -234,10 +258,11 @@ void job_unrun(struct myr_control *c, uint32_t id)
 static bool can_save(const struct myr_control *c, const struct job *job)
 {
     bool can = job->state == MYR_CONTROL_RUNNING;
-    for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
-        const struct rank *rank = &c->ranks.items[at];
+    for (uint32_t at = job->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_in_job) {
+        const struct rank *rank = slot_of(c, at);
         can = can && rank->state == RANK_UP && !rank->suspect && !c->nodes[rank->node].silent;
     }
+    MYR_ASSERT(!can || job->up == job->ranks);
     return can;
 }
 
@@ -245,8 +270,8 @@ static bool can_save(const struct myr_control *c, const struct job *job)
 static bool is_crowded_out(const struct myr_control *c, const struct job *job)
 {
     bool away = false;
-    for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
-        away = away || node_of(c, c->ranks.items[at].node)->drain & DRAIN_AWAY;
+    for (uint32_t at = job->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_in_job) {
+        away = away || node_of(c, slot_of(c, at)->node)->drain & DRAIN_AWAY;
     }
     return away && !job->whole;
 }
@@ -278,8 +303,8 @@ static void taken(struct myr_control *c, const struct myr_decision *decision)
     emit_job(c, decision->job, broken ? MYR_CONTROL_RECOVERING : MYR_CONTROL_SAVING);
     job_halt(c, decision->job, job->failures > job->spec.retries ? AFTER_FAILED : AFTER_RESTART,
              broken ? 0 : c->policy.grace_s);
-    for (uint32_t at = job->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
-        struct rank *rank = &c->ranks.items[at];
+    for (uint32_t at = job->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_in_job) {
+        struct rank *rank = slot_of(c, at);
         if (!rank_is_open(rank) || c->head.planted == MYR_PLANTED_DOUBLE_GRANT) {
             placing_gone(c, at);
         }
@@ -305,8 +330,8 @@ void job_carry_out(struct myr_control *c, const struct myr_decision *decision)
 static uint32_t find_rank(const struct myr_control *c, uint32_t node, uint32_t job, uint32_t epoch)
 {
     uint32_t at = node_of(c, node)->first_rank;
-    while (at != MYR_NONE && (c->ranks.items[at].job != job || c->ranks.items[at].epoch != epoch)) {
-        at = c->ranks.items[at].next_on_node;
+    while (at != MYR_NONE && (slot_of(c, at)->job != job || slot_of(c, at)->epoch != epoch)) {
+        at = slot_of(c, at)->next_on_node;
     }
     return at;
 }
@@ -314,6 +339,8 @@ static uint32_t find_rank(const struct myr_control *c, uint32_t node, uint32_t j
 /* Not whole in time: taken back, without counting against the job. */
 void job_start_failed(struct myr_control *c, uint32_t id, uint32_t node)
 {
+    MYR_ASSERT(job_of(c, id)->after == AFTER_NONE && job_of(c, id)->ranks > 0);
+    MYR_ASSERT(node == MYR_NONE || node < c->shape.nodes);
     emit_job(c, id, MYR_CONTROL_RECOVERING);
     job_halt(c, id, AFTER_RESTART, 0);
     if (!job_of(c, id)->confirmed) { /* else it was a start in place: the queue need not know */
@@ -325,23 +352,27 @@ void job_start_failed(struct myr_control *c, uint32_t id, uint32_t node)
 /* A rank of an old incarnation is gone: out of the job's list. */
 static void drop_old(struct myr_control *c, uint32_t at)
 {
-    struct job *job = job_of(c, c->ranks.items[at].job);
+    struct job *job = job_of(c, slot_of(c, at)->job);
     uint32_t *link = &job->first_old;
+    MYR_ASSERT(slot_of(c, at)->old && slot_of(c, at)->state == RANK_CLOSED);
     while (*link != at) {
         MYR_ASSERT(*link != MYR_NONE);
-        link = &c->ranks.items[*link].next_in_job;
+        link = &slot_of(c, *link)->next_in_job;
     }
-    *link = c->ranks.items[at].next_in_job;
+    *link = slot_of(c, at)->next_in_job;
     rank_free(c, at);
+    MYR_ASSERT(job->first_old != at);
+    MYR_ASSERT((job->old_open > 0) == (job->first_old != MYR_NONE));
 }
 
 void job_rank_gone(struct myr_control *c, uint32_t at)
 {
-    uint32_t id = c->ranks.items[at].job;
-    bool old = c->ranks.items[at].old;
+    uint32_t id = slot_of(c, at)->job;
+    bool old = slot_of(c, at)->old;
     /* First it is known to be gone, then the queue may have its GPUs, then the job may go on. */
     rank_close(c, at);
     placing_gone(c, at);
+    MYR_ASSERT(!rank_is_open(slot_of(c, at)));
     if (old) {
         drop_old(c, at);
     }
@@ -358,8 +389,8 @@ void job_rank_gone(struct myr_control *c, uint32_t at)
 static uint32_t find_stopped(const struct myr_control *c, const struct myr_event *event)
 {
     uint32_t at = node_of(c, event->node)->first_rank;
-    for (; at != MYR_NONE; at = c->ranks.items[at].next_on_node) {
-        const struct rank *rank = &c->ranks.items[at];
+    for (; at != MYR_NONE; at = slot_of(c, at)->next_on_node) {
+        const struct rank *rank = slot_of(c, at);
         /* Up to the epoch: an agent that has stopped one never starts those before it. */
         if (rank->job == event->job && rank->epoch <= event->epoch && rank_is_open(rank)) {
             return at;
@@ -389,6 +420,7 @@ static void older_are_gone(struct myr_control *c, const struct myr_event *starte
 static void own_fault(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);
+    MYR_ASSERT(job->after == AFTER_NONE && job->ranks > 0);
     count_failure(c, job);
     emit_job(c, id, MYR_CONTROL_RECOVERING);
     job_halt(c, id, job->failures > job->spec.retries ? AFTER_FAILED : AFTER_RESTART, 0);
@@ -399,9 +431,11 @@ static void own_fault(struct myr_control *c, uint32_t id)
 static void gang_may_be_up(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);
+    MYR_ASSERT(!job_is_over(job) && job->after == AFTER_NONE);
     if (job->whole || job->up + job->exits != job->ranks) {
         return;
     }
+    MYR_ASSERT(job->up == job->open); /* whoever is open is up: nobody is awaited */
     MYR_ASSERT(job->ranks > 0); /* one that was taken back meanwhile has exits, and no ranks */
     job->whole = 1;
     job->progress_ms = c->head.steady_ms;
@@ -421,11 +455,12 @@ bool job_started(struct myr_control *c, const struct myr_event *event)
     }
     uint32_t at = find_rank(c, event->node, event->job, event->epoch);
     /* What an agent did before it heard the order to stop changes nothing. */
-    if (at == MYR_NONE || c->ranks.items[at].old) {
+    if (at == MYR_NONE || slot_of(c, at)->old) {
         return true; /* taken back since, and ordered to stop */
     }
-    struct rank *rank = &c->ranks.items[at];
+    struct rank *rank = slot_of(c, at);
     struct job *job = job_of(c, event->job);
+    MYR_ASSERT(rank->epoch == job->epoch && job->ranks > 0);
     if (event->code == MYR_START_OWN_FAULT && rank->state == RANK_STARTING) {
         job_rank_gone(c, at);
         if (job->after == AFTER_NONE) {
@@ -458,7 +493,8 @@ void job_stopped(struct myr_control *c, const struct myr_event *event)
 {
     uint32_t at;
     while ((at = find_stopped(c, event)) != MYR_NONE) {
-        bool asked = c->ranks.items[at].state == RANK_STOPPING;
+        bool asked = slot_of(c, at)->state == RANK_STOPPING;
+        MYR_ASSERT(slot_of(c, at)->node == event->node);
         job_rank_gone(c, at); /* which may change the list */
         if (!asked) { /* nobody wanted that: the agent's lease ran out, or somebody killed it */
             job_failed(c, event->job);
@@ -470,15 +506,17 @@ void job_stopped(struct myr_control *c, const struct myr_event *event)
 bool job_exited(struct myr_control *c, const struct myr_event *event)
 {
     uint32_t at = find_rank(c, event->node, event->job, event->epoch);
-    if (at == MYR_NONE || !rank_is_open(&c->ranks.items[at])) {
+    if (at == MYR_NONE || !rank_is_open(slot_of(c, at))) {
         return true;
     }
     /* That one of an epoch was started says that those before are gone. */
     older_are_gone(c, event);
     struct job *job = job_of(c, event->job);
-    bool old = c->ranks.items[at].old, asked = c->ranks.items[at].state == RANK_STOPPING;
+    MYR_ASSERT(rank_is_open(slot_of(c, at))); /* it is not one of those */
+    bool old = slot_of(c, at)->old, asked = slot_of(c, at)->state == RANK_STOPPING;
     bool done = event->code == 0 && !job->spec.service; /* a service is never done */
     if (!old && done) {
+        MYR_ASSERT(job->exits < job->ranks); /* each rank ends once */
         job->exits++;
         if (job->after == AFTER_NONE && job->whole) {
             emit_job(c, event->job, MYR_CONTROL_FINISHING);
@@ -488,7 +526,7 @@ bool job_exited(struct myr_control *c, const struct myr_event *event)
             job->after = AFTER_DONE;
         }
     }
-    bool up = c->ranks.items[at].state == RANK_UP;
+    bool up = slot_of(c, at)->state == RANK_UP;
     job_rank_gone(c, at);
     if (!old && !up && done && job->after == AFTER_NONE) {
         gang_may_be_up(c, event->job); /* it was so quick that nobody said it was up */
@@ -505,6 +543,8 @@ void job_step(struct myr_control *c, const struct myr_event *event)
     struct job *job = job_of(c, event->job);
     /* Steps of an older incarnation, or while it is being stopped, are no progress. */
     if (event->epoch == job->epoch && job->state == MYR_CONTROL_RUNNING) {
+        MYR_ASSERT(job->whole && job->ranks > 0 && job->after == AFTER_NONE);
+        MYR_ASSERT(job->progress_ms <= c->head.steady_ms);
         job->progress_ms = c->head.steady_ms;
         if (!job->steps) {
             job->steps = 1;
@@ -518,7 +558,8 @@ void job_step(struct myr_control *c, const struct myr_event *event)
 
 void job_suspect(struct myr_control *c, uint32_t at)
 {
-    struct rank *rank = &c->ranks.items[at];
+    struct rank *rank = slot_of(c, at);
+    MYR_ASSERT(rank->state != RANK_FREE);
     if (!rank->suspect && !rank->old) {
         struct job *job = job_of(c, rank->job);
         rank->suspect = 1;
@@ -529,10 +570,10 @@ void job_suspect(struct myr_control *c, uint32_t at)
 
 void job_cleared(struct myr_control *c, uint32_t at)
 {
-    struct rank *rank = &c->ranks.items[at];
+    struct rank *rank = slot_of(c, at);
     if (rank->suspect) {
         struct job *job = job_of(c, rank->job);
-        MYR_ASSERT(job->suspects > 0);
+        MYR_ASSERT(job->suspects > 0 && !rank->old);
         rank->suspect = 0;
         job->suspects--;
         job_settle(c, rank->job);

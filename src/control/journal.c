@@ -47,6 +47,9 @@ void myr_journal_begin(const struct myr_control *c, struct myr_buf *ret)
 void myr_journal_put(const struct myr_control *c, int64_t now_ms, const struct myr_event *event,
                      struct myr_buf *ret)
 {
+    /* The one that it has just taken: its number is the last. */
+    MYR_ASSERT(event->kind < MYR_EVENT_KINDS && c->head.events > 0);
+    MYR_ASSERT(now_ms == c->head.wall_ms);
     struct record record = {c->head.events, now_ms,
                             event->kind == MYR_EVENT_SUBMIT ? sizeof(*event) : EVENT_SHORT,
                             (uint32_t)c->effects.count};
@@ -147,10 +150,8 @@ static int take_record(struct myr_control *c, const struct section *section, str
                            (unsigned long long)record.number, (unsigned long long)c->head.events);
     }
     memcpy(&event, data.data + sizeof(record), record.event_bytes);
-    int rc = myr_control_step(c, record.now_ms, &event, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_control_step(c, record.now_ms, &event, err));
+    MYR_ASSERT(c->head.events == record.number);
     struct myr_str decided = {data.data + sizeof(record) + record.event_bytes,
                               rest - record.event_bytes};
     if (!same_effects(c, decided)) {
@@ -198,6 +199,7 @@ int myr_journal_replay(struct myr_control *c, struct myr_str journal,
         /* Up to here it is good, and may be gone on from. */
         at += sizeof(section) + data.len;
         ret->whole_bytes = at;
+        MYR_ASSERT(at <= journal.len); /* section_get() has no more than there is */
     }
     if (ret->whole_bytes == 0) {
         return myr_err_set(err, MYR_ECORRUPT, "the journal is empty, its beginning is missing");

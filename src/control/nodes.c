@@ -40,6 +40,8 @@ void node_settle(struct myr_control *c, uint32_t id)
         node->doubted = 0;
         node_test(c, id);
     }
+    MYR_ASSERT(node->state == state_of(node));
+    MYR_ASSERT(!node->repair || (node->drain & DRAIN_FAULT && !node->bad));
 }
 
 void node_test(struct myr_control *c, uint32_t id)
@@ -48,6 +50,7 @@ void node_test(struct myr_control *c, uint32_t id)
     MYR_ASSERT(!node->silent);
     /* Sent again it is the same test: its number and its beginning stay. */
     if (!node->testing) {
+        MYR_ASSERT(node->tests < UINT32_MAX);
         node->testing = 1;
         node->tests++;
         node->since_ms = c->head.steady_ms;
@@ -60,12 +63,15 @@ void node_test(struct myr_control *c, uint32_t id)
                                  .boot = node->boot});
     timer_set(c, TIMER_NODE, id, c->head.steady_ms + c->policy.retry_ms);
     node_settle(c, id);
+    MYR_ASSERT(node->testing && node->shut); /* nothing new comes while it is looked at */
+    MYR_ASSERT(node->since_ms <= c->head.steady_ms);
 }
 
 /* Nodes that may be out for faults at a time, with what a person has approved. */
 static uint32_t drains_allowed(const struct myr_control *c)
 {
     /* Even the smallest cluster may lose one node without asking. */
+    MYR_ASSERT(c->head.approved <= c->shape.nodes);
     uint64_t most = (uint64_t)c->shape.nodes * c->policy.drain_permille / 1000;
     return (most > 0 ? (uint32_t)most : 1) + c->head.approved;
 }
@@ -73,7 +79,9 @@ static uint32_t drains_allowed(const struct myr_control *c)
 /* Sets the flag and keeps the count that goes with it. */
 static void set_bad(struct myr_control *c, struct node *node, bool bad)
 {
+    MYR_ASSERT(!bad || !(node->drain & DRAIN_FAULT)); /* one or the other holds it back */
     if (node->bad != bad) {
+        MYR_ASSERT(bad || c->bad_nodes > 0);
         node->bad = bad;
         c->bad_nodes += bad ? 1U : -1U;
         MYR_ASSERT(c->bad_nodes <= c->shape.nodes);
@@ -83,8 +91,8 @@ static void set_bad(struct myr_control *c, struct node *node, bool bad)
 /* Whether any rank that may still run is of a job that must not run twice. */
 static bool has_strict_ranks(const struct myr_control *c, const struct node *node)
 {
-    for (uint32_t at = node->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_on_node) {
-        const struct rank *rank = &c->ranks.items[at];
+    for (uint32_t at = node->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_on_node) {
+        const struct rank *rank = slot_of(c, at);
         if (rank_is_open(rank) && job_of(c, rank->job)->spec.restart == MYR_RESTART_STRICT) {
             return true;
         }
@@ -99,6 +107,7 @@ static bool has_strict_ranks(const struct myr_control *c, const struct node *nod
 static void fence(struct myr_control *c, uint32_t id)
 {
     struct node *node = node_of(c, id);
+    MYR_ASSERT(!node->lost || (node->silent && !node->testing));
     /* Only with ranks that may still run is there anything to make sure of. */
     node->fencing = node->lost && node->rank_count > 0 &&
                     (node->drain & DRAIN_FAULT || has_strict_ranks(c, node));
@@ -107,6 +116,7 @@ static void fence(struct myr_control *c, uint32_t id)
                     .kind = MYR_EFFECT_FENCE, .node = id, .job = MYR_NONE, .boot = node->boot});
         timer_set(c, TIMER_NODE, id, c->head.steady_ms + c->policy.fence_retry_ms);
     }
+    MYR_ASSERT(!node->fencing || node->deadline_ms >= 0);
 }
 
 /* It is not to be used: for repair if the limit allows, else a person has to say so. */
@@ -114,6 +124,7 @@ static void condemn(struct myr_control *c, uint32_t id)
 {
     struct node *node = node_of(c, id);
     if (node->drain & DRAIN_FAULT) {
+        MYR_ASSERT(c->head.drained > 0 && !node->bad);
         return;
     }
     /* Within the limit it goes to repair by itself. */
@@ -133,6 +144,7 @@ static void condemn(struct myr_control *c, uint32_t id)
         }
     }
     node_settle(c, id);
+    MYR_ASSERT(node->gone && node->bad != ((node->drain & DRAIN_FAULT) != 0));
 }
 
 /* Nodes that waited for the limit to allow it. */
@@ -146,6 +158,7 @@ static void condemn_more(struct myr_control *c)
         }
         if (c->nodes[id].bad) {
             condemn(c, id);
+            MYR_ASSERT(!c->nodes[id].bad); /* the limit has just allowed it */
             if (!c->nodes[id].fencing) {
                 fence(c, id);
             }
@@ -157,8 +170,9 @@ static void condemn_more(struct myr_control *c)
 static void fail_jobs(struct myr_control *c, uint32_t id)
 {
     for (uint32_t at = node_of(c, id)->first_rank, next; at != MYR_NONE; at = next) {
-        const struct rank *rank = &c->ranks.items[at];
+        const struct rank *rank = slot_of(c, at);
         next = rank->next_on_node;
+        MYR_ASSERT(rank->node == id && rank->state != RANK_FREE);
         if (!rank->old && rank_is_open(rank)) {
             job_failed(c, rank->job);
         }
@@ -171,8 +185,8 @@ static void close_ranks(struct myr_control *c, uint32_t id)
     for (bool more = true; more;) {
         more = false;
         for (uint32_t at = node_of(c, id)->first_rank; at != MYR_NONE;
-             at = c->ranks.items[at].next_on_node) {
-            if (rank_is_open(&c->ranks.items[at])) {
+             at = slot_of(c, at)->next_on_node) {
+            if (rank_is_open(slot_of(c, at))) {
                 job_rank_gone(c, at); /* which may change the list */
                 more = true;
                 break;
@@ -188,8 +202,8 @@ static void clear_suspects(struct myr_control *c, uint32_t id)
     for (bool more = true; more;) {
         more = false;
         for (uint32_t at = node_of(c, id)->first_rank; at != MYR_NONE;
-             at = c->ranks.items[at].next_on_node) {
-            const struct rank *rank = &c->ranks.items[at];
+             at = slot_of(c, at)->next_on_node) {
+            const struct rank *rank = slot_of(c, at);
             /* A job on a node that is given up hears of it from the queue, with its new place. */
             if (rank->suspect && (!node_of(c, id)->gone || job_of(c, rank->job)->taken)) {
                 job_cleared(c, at);
@@ -203,7 +217,10 @@ static void clear_suspects(struct myr_control *c, uint32_t id)
 /* Keeps the count, and since when. */
 static void set_silent(struct myr_control *c, struct node *node, bool silent)
 {
+    MYR_ASSERT(!silent || node->boot > 0); /* who was never heard cannot fall silent */
     if (node->silent != silent) {
+        MYR_ASSERT(silent || c->head.silent_nodes > 0);
+        MYR_ASSERT(node->since_ms <= c->head.steady_ms);
         node->silent = silent;
         c->head.silent_nodes += silent ? 1U : -1U;
         MYR_ASSERT(c->head.silent_nodes <= c->shape.nodes);
@@ -241,13 +258,16 @@ void node_joined(struct myr_control *c, const struct myr_event *event)
     node_test(c, id);
     clear_suspects(c, id);
     condemn_more(c);
+    /* Nothing of the boot before is left, and it is not used before its test. */
+    MYR_ASSERT(node->rank_count == 0 && !node->silent && !node->lost);
+    MYR_ASSERT(node->testing && !node->checked && node->gone);
 }
 
 /* Whether a job waits for a test of it. */
 static bool is_awaited(const struct myr_control *c, const struct node *node)
 {
-    for (uint32_t at = node->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_on_node) {
-        if (c->ranks.items[at].suspect) {
+    for (uint32_t at = node->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_on_node) {
+        if (slot_of(c, at)->suspect) {
             return true;
         }
     }
@@ -261,6 +281,7 @@ void node_silent(struct myr_control *c, uint32_t id)
         return;
     }
     int64_t at_ms = c->head.steady_ms + c->policy.suspect_ms;
+    MYR_ASSERT(!node->lost && !node->fencing); /* only of who is silent */
     set_silent(c, node, true);
     /* A test is asked for again when it is back: for a job that waits, or as it is empty. */
     node->doubted = node->doubted || (node->testing && node->checked && !is_awaited(c, node));
@@ -268,6 +289,7 @@ void node_silent(struct myr_control *c, uint32_t id)
     /* After a takeover no node is lost before it had time to call. */
     timer_set(c, TIMER_NODE, id, at_ms > c->head.reconnect_ms ? at_ms : c->head.reconnect_ms);
     node_settle(c, id);
+    MYR_ASSERT(node->shut && !node->testing && node->deadline_ms >= c->head.steady_ms);
 }
 
 void node_back(struct myr_control *c, uint32_t id)
@@ -288,6 +310,7 @@ void node_back(struct myr_control *c, uint32_t id)
         node_test(c, id); /* nobody knows what happened meanwhile */
     }
     node_settle(c, id);
+    MYR_ASSERT(!node->silent && !node->lost && !node->fencing);
 }
 
 void node_tested(struct myr_control *c, const struct myr_event *event)
@@ -296,6 +319,7 @@ void node_tested(struct myr_control *c, const struct myr_event *event)
     if (!node->testing || event->epoch != node->tests) {
         return; /* of an older test */
     }
+    MYR_ASSERT(!node->silent && !node->lost); /* who is not heard is not under test */
     node->testing = 0;
     timer_set(c, TIMER_NODE, event->node, -1);
     if (event->code == 0) {
@@ -315,12 +339,12 @@ static void settle_jobs(struct myr_control *c, uint32_t id)
     for (bool more = true; more;) {
         more = false;
         for (uint32_t at = node_of(c, id)->first_rank; at != MYR_NONE && !more;
-             at = c->ranks.items[at].next_on_node) {
-            const struct rank *rank = &c->ranks.items[at];
+             at = slot_of(c, at)->next_on_node) {
+            const struct rank *rank = slot_of(c, at);
             const struct job *job = job_of(c, rank->job);
             if (!rank->old && job->taken) { /* the others hear of it from the queue */
                 job_settle(c, rank->job); /* which may leave this one behind, and change the list */
-                more = c->ranks.items[at].old || c->ranks.items[at].state == RANK_FREE;
+                more = slot_of(c, at)->old || slot_of(c, at)->state == RANK_FREE;
             }
         }
     }
@@ -330,14 +354,14 @@ static void settle_jobs(struct myr_control *c, uint32_t id)
 static void lose(struct myr_control *c, uint32_t id)
 {
     struct node *node = node_of(c, id);
-    MYR_ASSERT(node->silent);
+    MYR_ASSERT(node->silent && !node->testing);
     node->lost = 1;
     node->doubted = 0; /* it is tested when it is back, or joins again */
     condemn(c, id);    /* beyond the limit it is still lost to its jobs */
     fail_jobs(c, id);
     /* Runs that never came to be need not wait for ranks on a node that is lost. */
-    for (uint32_t at = node->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_on_node) {
-        job_unrun(c, c->ranks.items[at].job);
+    for (uint32_t at = node->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_on_node) {
+        job_unrun(c, slot_of(c, at)->job);
     }
     if (c->head.planted == MYR_PLANTED_DOUBLE_RUN) {
         close_ranks(c, id); /* silent is dead, is it not? */
@@ -346,6 +370,7 @@ static void lose(struct myr_control *c, uint32_t id)
         fence(c, id);
     }
     clear_suspects(c, id);
+    MYR_ASSERT(node->lost && (!node->fencing || node->rank_count > 0));
 }
 
 void node_fenced(struct myr_control *c, const struct myr_event *event)
@@ -355,6 +380,7 @@ void node_fenced(struct myr_control *c, const struct myr_event *event)
     if (event->boot != node->boot || event->code != 0) {
         return; /* tried again at the deadline, as long as it matters */
     }
+    MYR_ASSERT(!node->fencing || node->lost);
     if (node->fencing) { /* else it is late, and the deadline is of a silence since */
         node->fencing = 0;
         timer_set(c, TIMER_NODE, event->node, -1);
@@ -368,6 +394,8 @@ void node_fenced(struct myr_control *c, const struct myr_event *event)
 void node_deadline(struct myr_control *c, uint32_t id)
 {
     struct node *node = node_of(c, id);
+    MYR_ASSERT(node->deadline_ms == -1); /* what has come is no longer awaited */
+    MYR_ASSERT(!node->testing || node->since_ms <= c->head.steady_ms);
     /* An agent at work answers in its own time; only the order is repeated. */
     if (node->testing && c->head.steady_ms < node->since_ms + c->policy.test_ms) {
         node_test(c, id);       /* the order may be lost; an agent at it knows it by its number */
@@ -396,6 +424,7 @@ static void forgive(struct myr_control *c, uint32_t id)
     if (!node->silent) {
         node_test(c, id);
     }
+    MYR_ASSERT(!node->bad && !node->repair && !(node->drain & DRAIN_FAULT));
     condemn_more(c);
 }
 
@@ -408,6 +437,7 @@ void node_drain(struct myr_control *c, uint32_t id, bool drain)
         forgive(c, id);
     }
     node_settle(c, id);
+    MYR_ASSERT(((node->drain & DRAIN_PERSON) != 0) == drain && (!drain || node->shut));
 }
 
 void node_hold(struct myr_control *c, const struct myr_event *event)
@@ -418,8 +448,10 @@ void node_hold(struct myr_control *c, const struct myr_event *event)
     uint8_t held = event->code == MYR_HOLD_NONE  ? 0
                    : event->code == MYR_HOLD_NEW ? DRAIN_HELD
                                                  : DRAIN_HELD | DRAIN_AWAY;
+    MYR_ASSERT(event->code < MYR_HOLDS);
     node->drain = (uint8_t)(others | held);
     node_settle(c, event->node);
+    MYR_ASSERT((node->drain & (DRAIN_PERSON | DRAIN_FAULT)) == others);
 }
 
 void node_approve(struct myr_control *c, int64_t count)
@@ -433,6 +465,7 @@ void node_approve(struct myr_control *c, int64_t count)
 void node_blame(struct myr_control *c, uint32_t id, uint32_t job, bool certain)
 {
     struct node *node = node_of(c, id);
+    MYR_ASSERT(job < c->jobs.count);
     /*
      * A program that has never made a step may be at fault itself, and one that fails again and
      * again is no new witness: a user's mistake must not cost the cluster its nodes.
@@ -446,8 +479,8 @@ void node_blame(struct myr_control *c, uint32_t id, uint32_t job, bool certain)
         fail_jobs(c, id);
         return;
     }
-    for (uint32_t at = node->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_on_node) {
-        if (c->ranks.items[at].job == job) {
+    for (uint32_t at = node->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_on_node) {
+        if (slot_of(c, at)->job == job) {
             job_suspect(c, at);
         }
     }
@@ -458,10 +491,12 @@ void node_blame(struct myr_control *c, uint32_t id, uint32_t job, bool certain)
 
 void node_blame_all(struct myr_control *c, uint32_t job)
 {
+    /* All were ordered to stop: nobody starts again before the tests are in. */
+    MYR_ASSERT(!job_is_over(job_of(c, job)) && job_of(c, job)->after != AFTER_NONE);
     /* Nobody knows which of them holds up the others. */
     for (uint32_t at = job_of(c, job)->first_rank; at != MYR_NONE;
-         at = c->ranks.items[at].next_in_job) {
-        uint32_t id = c->ranks.items[at].node;
+         at = slot_of(c, at)->next_in_job) {
+        uint32_t id = slot_of(c, at)->node;
         job_suspect(c, at);
         if (!node_of(c, id)->silent) {
             node_test(c, id);
@@ -481,6 +516,7 @@ void node_symptom(struct myr_control *c, const struct myr_event *event)
         [MYR_SYMPTOM_FAILED] = {.condemn = true},
     };
     struct node *node = node_of(c, event->node);
+    MYR_ASSERT(event->code < MYR_SYMPTOMS);
     if (actions[event->code].doubt) {
         node->doubted = 1;
         node_settle(c, event->node);
@@ -499,6 +535,7 @@ void node_takeover(struct myr_control *c)
     c->head.reconnect_ms = c->head.steady_ms + c->policy.reconnect_ms;
     for (uint32_t id = 0; id < c->shape.nodes; id++) {
         struct node *node = &c->nodes[id];
+        MYR_ASSERT(node->since_ms <= c->head.steady_ms);
         if (node->silent && !node->lost) {
             timer_set(c, TIMER_NODE, id, c->head.reconnect_ms);
         } else if (node->deadline_ms >= 0) {

@@ -34,6 +34,7 @@ bool placing_submit(struct myr_control *c, const struct myr_job_spec *spec)
                                 .after_kind = spec->after ? MYR_AFTER_OK : MYR_AFTER_NONE,
                                 .after = spec->after ? spec->after - 1 : 0};
     uint32_t id;
+    MYR_ASSERT(spec->restart < MYR_RESTARTS && spec->after <= c->jobs.count);
     if (spec->after && job_of(c, spec->after - 1)->state == MYR_CONTROL_DONE) {
         job.after_kind = MYR_AFTER_NONE; /* the queue may have forgotten it */
     }
@@ -47,17 +48,23 @@ bool placing_submit(struct myr_control *c, const struct myr_job_spec *spec)
 
 void placing_started(struct myr_control *c, uint32_t id)
 {
+    MYR_ASSERT(job_of(c, id)->whole && job_of(c, id)->confirmed);
     told(c, myr_queue_started(c->queue, now_s(c), id, job_of(c, id)->run));
 }
 
 void placing_start_failed(struct myr_control *c, uint32_t id, uint32_t node)
 {
+    MYR_ASSERT(node == MYR_NONE || node < c->shape.nodes);
+    MYR_ASSERT(!job_of(c, id)->confirmed); /* of a run that came up the queue hears otherwise */
     told(c, myr_queue_start_failed(c->queue, now_s(c), id, job_of(c, id)->run, node));
 }
 
 void placing_gone(struct myr_control *c, uint32_t id)
 {
-    const struct rank *rank = &c->ranks.items[id];
+    const struct rank *rank = slot_of(c, id);
+    /* GPUs on which something may run are nobody else's. */
+    MYR_ASSERT(!rank_is_open(rank) || c->head.planted == MYR_PLANTED_DOUBLE_GRANT);
+    MYR_ASSERT(rank->state != RANK_FREE && rank->run <= job_of(c, rank->job)->run);
     /* The twin's planted fault: GPUs of a job that was cancelled never come back. */
     if (c->head.planted == MYR_PLANTED_LEAK && job_of(c, rank->job)->after == AFTER_CANCELLED) {
         return;
@@ -66,6 +73,7 @@ void placing_gone(struct myr_control *c, uint32_t id)
     if (rank->old || job_of(c, rank->job)->taken) {
         told(c, myr_queue_stopped(c->queue, now_s(c), rank->job, rank->run, rank->node));
         rank_release(c, id);
+        MYR_ASSERT(rank->released);
     }
 }
 
@@ -83,11 +91,13 @@ void placing_done(struct myr_control *c, uint32_t id)
 
 void placing_refuse(struct myr_control *c, const struct myr_decision *start, uint32_t node)
 {
+    MYR_ASSERT(start->kind == MYR_DECIDE_START && node < c->shape.nodes);
     told(c, myr_queue_start_failed(c->queue, now_s(c), start->job, start->epoch, node));
 }
 
 void placing_over(struct myr_control *c, uint32_t id, uint32_t run)
 {
+    MYR_ASSERT(id < c->jobs.count && run > 0);
     told(c, myr_queue_stopped(c->queue, now_s(c), id, run, MYR_NONE));
 }
 
@@ -114,12 +124,14 @@ void placing_node(struct myr_control *c, uint32_t id, bool gone, bool shut)
         node->gone = 0;
         told(c, myr_queue_back(c->queue, now_s(c), id));
     }
+    MYR_ASSERT(node->gone == gone && node->shut == shut);
 }
 
 void placing_maintain(struct myr_control *c, const struct myr_event *event)
 {
     struct myr_window window = {event->node, event->count, event->value, event->end_s,
                                 event->saved};
+    MYR_ASSERT(event->kind == MYR_EVENT_MAINTAIN && event->node < c->shape.nodes);
     if (myr_queue_maintain(c->queue, &window, NULL) == MYR_OK) {
         c->dirty = true;
     } else {
@@ -133,6 +145,7 @@ void placing_maintain(struct myr_control *c, const struct myr_event *event)
 /* What it is was checked before: the queue has no reason to refuse it. */
 void placing_weight(struct myr_control *c, const struct myr_event *event)
 {
+    MYR_ASSERT(event->count < c->tenants && event->value > 0);
     told(c, myr_queue_set_weight(c->queue, now_s(c), event->count, (uint32_t)event->value, NULL));
     c->dirty = true;
 }
@@ -144,6 +157,17 @@ static void tell_lost(struct myr_control *c)
         told(c, myr_queue_lost(c->queue, now_s(c), c->lost.items, (uint32_t)c->lost.count));
         c->lost.count = 0;
     }
+}
+
+/*
+ * Told at once, and not with the next event: a snapshot may follow, in which the queue must know
+ * as much as the core. What may be used is what it was, so there is nothing to decide.
+ */
+void placing_grown(struct myr_control *c)
+{
+    MYR_ASSERT(!c->dirty);
+    tell_lost(c);
+    c->dirty = false;
 }
 
 bool placing_next(struct myr_control *c, struct myr_decision *ret)
@@ -166,6 +190,8 @@ bool placing_next(struct myr_control *c, struct myr_decision *ret)
         }
     }
     *ret = c->decisions.items[--c->decisions.count];
+    MYR_ASSERT(ret->job < c->jobs.count);
+    MYR_ASSERT(c->lost.count == 0); /* what it decides it decides without them */
     return true;
 }
 

@@ -83,6 +83,9 @@ void myr_control_save(const struct myr_control *c, struct myr_buf *ret)
                           c->shape.gpus_per_node, c->shape.group_nodes, c->shape.pod_nodes};
     struct policy_words policy = policy_out(&c->policy);
     MYR_CLEANUP(myr_buf_done) struct myr_buf queue = {};
+    /* What is no part of the bytes is empty between events: a core that reads them goes on alike.
+     */
+    MYR_ASSERT(c->lost.count == 0 && c->left.count == 0 && c->decisions.count == 0 && !c->dirty);
     myr_queue_save(c->queue, &queue);
     section_put(ret, TAG_ABOUT, FORMAT, &about, sizeof(about));
     section_put(ret, TAG_POLICY, FORMAT, &policy, sizeof(policy));
@@ -163,205 +166,23 @@ static bool fits(struct myr_str part, size_t size, size_t count)
     return part.len / size == count && part.len % size == 0;
 }
 
-/* Every index points into its array, every list ends, every count is what it counts. */
-static bool ranks_are_sound(const struct myr_control *c)
-{
-    size_t on_nodes = 0, used = 0, unused = 0;
-    for (uint32_t n = 0; n < c->shape.nodes; n++) {
-        const struct node *node = &c->nodes[n];
-        uint32_t open = 0;
-        /* A list that runs in a circle ends when it has more entries than there are ranks. */
-        for (uint32_t at = node->first_rank; at != MYR_NONE; at = c->ranks.items[at].next_on_node) {
-            if (at >= c->ranks.count || ++on_nodes > c->ranks.count ||
-                c->ranks.items[at].node != n) {
-                return false;
-            }
-            open += rank_is_open(&c->ranks.items[at]);
-        }
-        if (open != node->rank_count || node->state >= MYR_NODE_STATES) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < c->ranks.count; i++) {
-        const struct rank *rank = &c->ranks.items[i];
-        used += rank->state != RANK_FREE;
-        if (rank->state > RANK_CLOSED ||
-            (rank->state != RANK_FREE &&
-             (rank->job >= c->jobs.count || rank->node >= c->shape.nodes))) {
-            return false;
-        }
-    }
-    for (uint32_t at = c->head.rank_free; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
-        if (at >= c->ranks.count || ++unused > c->ranks.count ||
-            c->ranks.items[at].state != RANK_FREE) {
-            return false;
-        }
-    }
-    /* Each rank is on a node's list or unused, and none is both. */
-    return on_nodes == used && used + unused == c->ranks.count;
-}
-
-/* What is over has no ranks, and ends once; what starts again in place has some. */
-static bool end_is_sound(const struct job *job)
-{
-    if (job_is_over(job)) {
-        return job->ranks == 0 && (job->after == AFTER_NONE ||
-                                   job->after - AFTER_DONE == job->state - MYR_CONTROL_DONE);
-    }
-    return job->after != AFTER_RESTART || job->taken || job->ranks > 0;
-}
-
-/* The same for jobs: each rank in the list of its own job, and counted there. */
-static bool jobs_are_sound(const struct myr_control *c)
-{
-    size_t listed = 0, used = 0;
-    for (uint32_t j = 0; j < c->jobs.count; j++) {
-        const struct job *job = &c->jobs.items[j];
-        uint32_t counts[2] = {0, 0}, open[2] = {0, 0}, suspects = 0, up = 0, last = MYR_NONE;
-        /* The same for the ranks of this incarnation and for those left behind. */
-        for (uint32_t old = 0; old < 2; old++) {
-            uint32_t at = old ? job->first_old : job->first_rank;
-            for (; at != MYR_NONE; at = c->ranks.items[at].next_in_job) {
-                /* Over all jobs together: no rank may be in two lists. */
-                if (at >= c->ranks.count || ++listed > c->ranks.count) {
-                    return false;
-                }
-                const struct rank *rank = &c->ranks.items[at];
-                if (rank->state == RANK_FREE || rank->job != j || rank->old != old ||
-                    rank->suspect > !old) { /* nobody waits for tests of what is left behind */
-                    return false;
-                }
-                counts[old]++;
-                open[old] += rank_is_open(rank);
-                suspects += rank->suspect;
-                up += !old && rank->state == RANK_UP;
-                last = old ? last : at;
-            }
-        }
-        if (counts[0] != job->ranks || open[0] != job->open || open[1] != job->old_open ||
-            open[1] != counts[1] || suspects != job->suspects || up != job->up ||
-            last != job->last_rank || job->state >= MYR_CONTROL_JOB_STATES ||
-            job->after > AFTER_CANCELLED || !end_is_sound(job)) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < c->ranks.count; i++) {
-        used += c->ranks.items[i].state != RANK_FREE;
-    }
-    return listed == used;
-}
-
-/* Names something that there is. */
-static bool timer_is_known(const struct myr_control *c, const struct timer *timer)
-{
-    return timer->kind <= TIMER_JOB &&
-           timer->id < (timer->kind == TIMER_JOB ? c->jobs.count : c->shape.nodes);
-}
-
-/* A heap, in which every deadline has its timer: one that has none would never come. */
-static bool timers_are_sound(const struct myr_control *c)
-{
-    const struct timer *items = c->timers.items;
-    uint32_t nodes = c->shape.nodes, jobs = (uint32_t)c->jobs.count;
-    struct myr_arena arena;
-    struct myr_bitset timed;
-    /* A parent in the heap never comes after its children. */
-    for (size_t i = 0; i < c->timers.count; i++) {
-        if (!timer_is_known(c, &items[i]) ||
-            (i > 0 && timer_before(&items[i], &items[(i - 1) / 2]))) {
-            return false;
-        }
-    }
-    myr_arena_init(&arena);
-    myr_bitset_init(&timed, &arena, nodes + jobs);
-    for (size_t i = 0; i < c->timers.count; i++) {
-        bool is_job = items[i].kind == TIMER_JOB;
-        uint32_t id = items[i].id;
-        int64_t deadline_ms = is_job ? c->jobs.items[id].deadline_ms : c->nodes[id].deadline_ms;
-        /* Others are out of date: they may lie in the heap, and are passed over. */
-        if (deadline_ms == items[i].at_ms) {
-            myr_bitset_add(&timed, is_job ? nodes + id : id);
-        }
-    }
-    bool sound = true;
-    for (uint32_t n = 0; n < nodes + jobs; n++) {
-        int64_t deadline_ms =
-            n < nodes ? c->nodes[n].deadline_ms : c->jobs.items[n - nodes].deadline_ms;
-        sound = sound && (deadline_ms < 0 || myr_bitset_has(&timed, n));
-    }
-    myr_arena_done(&arena);
-    return sound;
-}
-
-/* Flags are flags, sums are sums, and times can be added to. */
-static bool rest_is_sound(const struct myr_control *c)
-{
-    uint32_t silent = 0, drained = 0;
-    /* Far enough from the end of the type for everything that is added. */
-    const int64_t most_ms = INT64_MAX / 4;
-    for (uint32_t n = 0; n < c->shape.nodes; n++) {
-        silent += c->nodes[n].silent;
-        drained += c->nodes[n].drain & DRAIN_FAULT ? 1 : 0;
-        if (c->nodes[n].silent > 1 || c->nodes[n].bad > 1 || c->nodes[n].deadline_ms > most_ms) {
-            return false;
-        }
-    }
-    return silent == c->head.silent_nodes && drained == c->head.drained &&
-           c->head.planted < MYR_PLANTED_COUNT && c->head.steady_ms >= 0 &&
-           c->head.steady_ms < most_ms && c->head.wall_ms >= 0 && c->head.wall_ms < most_ms &&
-           myr_queue_jobs(c->queue) == c->jobs.count;
-}
-
-/* The core's jobs, nodes and time are those that the queue knows. */
-static bool queue_agrees(const struct myr_control *c)
-{
-    for (uint32_t j = 0; j < c->jobs.count; j++) {
-        const struct job *job = &c->jobs.items[j];
-        struct myr_job_view view;
-        bool known = myr_queue_view(c->queue, j, &view) == MYR_OK;
-        /* Forgotten by the queue it must be over; else both tell the same. */
-        if (known && (job->run > view.epoch || job->unrun > view.epoch ||
-                      job->spec.gpus != view.gpus || job->spec.tenant != view.tenant)) {
-            return false;
-        }
-        if (!known && !job_is_over(job)) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < c->ranks.count; i++) {
-        const struct rank *rank = &c->ranks.items[i];
-        if (rank->state != RANK_FREE && rank->run > c->jobs.items[rank->job].run) {
-            return false;
-        }
-    }
-    /*
-     * A copy of the queue is asked: it turns the last node about, unless it has fewer or its own
-     * time is later; and it grows to as many nodes, unless it has more, or others.
-     */
-    struct myr_queue *copy = NULL;
-    uint32_t last = c->shape.nodes - 1;
-    int64_t now_s = c->head.steady_ms / 1000;
-    myr_queue_copy(c->queue, &copy);
-    int rc = myr_queue_drain(copy, now_s, last, !c->nodes[last].shut);
-    rc = rc < 0 ? rc : myr_queue_grow(copy, now_s, &c->shape, NULL);
-    myr_queue_free(copy);
-    return rc == MYR_OK;
-}
-
 /* Bytes are copied before they are checked: the checks go through the arrays. */
 static void take_arrays(struct myr_control *c, const struct parts *parts)
 {
+    MYR_ASSERT(fits(parts->nodes, sizeof(*c->nodes), c->shape.nodes));
+    MYR_ASSERT(parts->head.len == sizeof(c->head));
     c->nodes = myr_xcalloc(c->shape.nodes, sizeof(*c->nodes));
     memcpy(c->nodes, parts->nodes.data, parts->nodes.len);
     memcpy(&c->head, parts->head.data, sizeof(c->head));
-#define TAKE(vec, part)                                    \
-    do {                                                   \
-        size_t count = (part).len / sizeof(*(vec)->items); \
-        myr_vec_reserve(vec, count);                       \
-        if (count > 0) {                                   \
-            memcpy((vec)->items, (part).data, (part).len); \
-        }                                                  \
-        (vec)->count = count;                              \
+#define TAKE(vec, part)                                      \
+    do {                                                     \
+        size_t count = (part).len / sizeof(*(vec)->items);   \
+        MYR_ASSERT((part).len % sizeof(*(vec)->items) == 0); \
+        myr_vec_reserve(vec, count);                         \
+        if (count > 0) {                                     \
+            memcpy((vec)->items, (part).data, (part).len);   \
+        }                                                    \
+        (vec)->count = count;                                \
     } while (0)
     TAKE(&c->jobs, parts->jobs);
     TAKE(&c->ranks, parts->ranks);
@@ -374,6 +195,7 @@ static int take_parts(struct myr_control *c, const struct parts *parts, struct m
 {
     struct about about;
     struct policy_words policy;
+    MYR_ASSERT(parts->about.len == sizeof(about) && parts->policy.len == sizeof(policy));
     memcpy(&about, parts->about.data, sizeof(about));
     memcpy(&policy, parts->policy.data, sizeof(policy));
     /* A newer core may mean other things by the same bytes; an older one's are known. */
@@ -392,10 +214,7 @@ static int take_parts(struct myr_control *c, const struct parts *parts, struct m
         parts->timers.len % sizeof(struct timer)) {
         return myr_err_set(err, MYR_ECORRUPT, "the snapshot's parts do not fit together");
     }
-    int rc = myr_queue_load(parts->queue, &c->queue, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_queue_load(parts->queue, &c->queue, err));
     take_arrays(c, parts);
     for (uint32_t n = 0; n < c->shape.nodes; n++) {
         /* No state: counted again. */
@@ -407,8 +226,7 @@ static int take_parts(struct myr_control *c, const struct parts *parts, struct m
             return myr_err_set(err, MYR_ECORRUPT, "the snapshot has two jobs of one token");
         }
     }
-    if (!rest_is_sound(c) || !timers_are_sound(c) || !ranks_are_sound(c) || !jobs_are_sound(c) ||
-        !queue_agrees(c)) {
+    if (!state_is_sound(c)) {
         return myr_err_set(err, MYR_ECORRUPT, "the snapshot's lists do not fit together");
     }
     return MYR_OK;
@@ -417,23 +235,18 @@ static int take_parts(struct myr_control *c, const struct parts *parts, struct m
 int myr_control_load(struct myr_str bytes, struct myr_control **ret, struct myr_err *err)
 {
     struct parts parts = {};
-    int rc = read_parts(bytes, &parts, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(read_parts(bytes, &parts, err));
     if (parts.about.len != sizeof(struct about) ||
         parts.policy.len != sizeof(struct policy_words) ||
         parts.head.len != sizeof(struct control_head)) {
         return myr_err_set(err, MYR_ECORRUPT, "the snapshot's parts have another size");
     }
-    struct myr_control *c = myr_xcalloc(1, sizeof(*c));
     /* All zero can be freed, however far this comes. */
-    rc = take_parts(c, &parts, err);
-    if (rc < 0) {
-        myr_control_free(c);
-        return rc;
-    }
+    MYR_CLEANUP(myr_control_cleanup) struct myr_control *c = myr_xcalloc(1, sizeof(*c));
+    MYR_TRY(take_parts(c, &parts, err));
+    MYR_ASSERT(c->queue && c->nodes && c->tokens.count == c->jobs.count);
     *ret = c;
+    c = NULL;
     return MYR_OK;
 }
 
@@ -442,10 +255,8 @@ int myr_control_read(const char *path, struct myr_control **ret, struct myr_err 
     /* Larger than any state: a file of another kind must not fill the memory. */
     const size_t most = (size_t)4 << 30;
     MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
-    int rc = myr_file_read(path, most, &bytes, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_file_read(path, most, &bytes, err));
+    int rc;
     /* A file of another kind is told apart from a state that is damaged. */
     uint32_t tag = 0;
     memcpy(&tag, bytes.data ? bytes.data : "", bytes.len < sizeof(tag) ? 0 : sizeof(tag));

@@ -222,6 +222,45 @@ WRONG(head_after_time, c->head.steady_ms = INT64_MAX / 4)
 WRONG(head_before_the_queue, c->head.steady_ms = 0)
 WRONG(head_before_the_clock, c->head.wall_ms = -1)
 WRONG(head_after_the_clock, c->head.wall_ms = INT64_MAX / 4)
+WRONG(rank_that_is_granted, rank->state = RANK_GRANTED; job->open--; job->up--; node->rank_count--)
+WRONG(rank_of_another_epoch, rank->epoch++)
+WRONG(rank_without_gpus, rank->gpus = 0)
+WRONG(rank_numbered_otherwise, rank->first++)
+WRONG(rank_twice_released, rank->released = 2)
+WRONG(old_rank_of_a_later_epoch, a_rank(c, 0, true)->epoch = job->epoch + 1)
+WRONG(old_rank_of_no_epoch, a_rank(c, 0, true)->epoch = 0)
+WRONG(node_never_heard_with_ranks, node->boot = 0)
+WRONG(node_lost_but_heard, node->lost = 1)
+WRONG(node_tested_in_silence, c->nodes[1].testing = 1)
+WRONG(node_fenced_but_heard, node->fencing = 1)
+WRONG(node_in_repair_without_fault, node->repair = 1)
+WRONG(node_bad_and_drained, c->nodes[1].bad = 1)
+WRONG(node_drained_by_nobody, node->drain = 16)
+WRONG(node_silent_since_the_future, node->since_ms = c->head.steady_ms + 1)
+WRONG(node_of_too_many_tests, node->tests = (uint32_t)INT32_MAX + 1)
+WRONG(node_usable_but_drained, node->drain = DRAIN_PERSON)
+WRONG(node_usable_in_no_health, node->state = MYR_NODE_JOINING)
+WRONG(node_with_an_odd_flag, node->checked = 2)
+WRONG(job_waits_for_itself, job->spec.after = 1)
+WRONG(job_waits_for_no_job, job->spec.after = 1000)
+WRONG(job_of_no_restart, job->spec.restart = MYR_RESTARTS)
+WRONG(job_running_without_ranks, job[2].state = MYR_CONTROL_RUNNING)
+WRONG(job_queued_with_ranks, job->state = MYR_CONTROL_QUEUED)
+WRONG(job_being_placed, job->state = MYR_CONTROL_PLACING)
+WRONG(job_without_a_deadline, job->deadline_ms = -1)
+WRONG(job_up_and_being_stopped, job->after = AFTER_RESTART)
+WRONG(job_running_but_not_whole, job->whole = 0)
+WRONG(job_of_more_exits_than_ranks, job->exits = 1)
+WRONG(job_of_too_many_epochs, job[2].epoch = (uint32_t)INT32_MAX + 1)
+WRONG(job_submitted_in_the_future, job->submitted_ms = c->head.steady_ms + 1)
+WRONG(job_started_in_the_future, job->started_ms = c->head.steady_ms + 1)
+WRONG(job_moved_in_the_future, job->progress_ms = c->head.steady_ms + 1)
+WRONG(job_stopped_in_the_future, job->stopped_ms = c->head.steady_ms + 1)
+WRONG(job_that_saves_for_ever, job->grace_ms = INT64_MAX / 4 + 1)
+WRONG(job_with_an_odd_flag, job->taken = 2)
+WRONG(timer_before_all_time, c->timers.items[0].at_ms = -1)
+WRONG(head_that_approves_too_much, c->head.approved = c->shape.nodes + 1)
+WRONG(head_that_waits_for_ever, c->head.reconnect_ms = INT64_MAX)
 WRONG(no_nodes_at_all, c->shape.nodes = 0)
 WRONG(fewer_nodes_than_the_queue, c->shape.nodes--)
 WRONG(other_groups_than_the_queue, c->shape.group_nodes = 2)
@@ -304,6 +343,45 @@ static const struct {
     BOTH(head_before_the_queue),
     BOTH(head_before_the_clock),
     BOTH(head_after_the_clock),
+    BOTH(rank_that_is_granted),
+    BOTH(rank_of_another_epoch),
+    BOTH(rank_without_gpus),
+    BOTH(rank_numbered_otherwise),
+    BOTH(rank_twice_released),
+    BOTH(old_rank_of_a_later_epoch),
+    BOTH(old_rank_of_no_epoch),
+    BOTH(node_never_heard_with_ranks),
+    BOTH(node_lost_but_heard),
+    BOTH(node_tested_in_silence),
+    BOTH(node_fenced_but_heard),
+    BOTH(node_in_repair_without_fault),
+    BOTH(node_bad_and_drained),
+    BOTH(node_drained_by_nobody),
+    BOTH(node_silent_since_the_future),
+    BOTH(node_of_too_many_tests),
+    BOTH(node_usable_but_drained),
+    BOTH(node_usable_in_no_health),
+    BOTH(node_with_an_odd_flag),
+    BOTH(job_waits_for_itself),
+    BOTH(job_waits_for_no_job),
+    BOTH(job_of_no_restart),
+    BOTH(job_running_without_ranks),
+    BOTH(job_queued_with_ranks),
+    BOTH(job_being_placed),
+    BOTH(job_without_a_deadline),
+    BOTH(job_up_and_being_stopped),
+    BOTH(job_running_but_not_whole),
+    BOTH(job_of_more_exits_than_ranks),
+    BOTH(job_of_too_many_epochs),
+    BOTH(job_submitted_in_the_future),
+    BOTH(job_started_in_the_future),
+    BOTH(job_moved_in_the_future),
+    BOTH(job_stopped_in_the_future),
+    BOTH(job_that_saves_for_ever),
+    BOTH(job_with_an_odd_flag),
+    BOTH(timer_before_all_time),
+    BOTH(head_that_approves_too_much),
+    BOTH(head_that_waits_for_ever),
     BOTH(no_nodes_at_all),
     BOTH(fewer_nodes_than_the_queue),
     BOTH(other_groups_than_the_queue),

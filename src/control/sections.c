@@ -26,6 +26,7 @@ static uint32_t crc_of(const void *data, size_t length)
 void section_put(struct myr_buf *buf, uint32_t tag, uint32_t version, const void *data,
                  size_t length)
 {
+    MYR_ASSERT(tag != 0 && (data || length == 0));
     struct section head = {tag, version, length, crc_of(data, length), 0};
     head.head_crc = crc_of(&head, offsetof(struct section, head_crc));
     myr_buf_put(buf, (const char *)&head, sizeof(head));
@@ -51,5 +52,6 @@ enum section_found section_get(struct myr_str bytes, struct section *ret, struct
         return SECTION_CUT;
     }
     *ret_data = (struct myr_str){bytes.data + sizeof(*ret), (size_t)ret->length};
+    MYR_ASSERT(ret_data->len <= bytes.len - sizeof(*ret));
     return crc_of(ret_data->data, ret_data->len) == ret->crc ? SECTION_WHOLE : SECTION_DAMAGED;
 }

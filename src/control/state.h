@@ -12,6 +12,7 @@
  *   nodes     a node from its first word to its repair, and what that means for its jobs
  *   holds     what is true between events
  *   core      one event
+ *   sound     whether a state that was read can be
  *   save      the state as bytes
  *   fork      the state copied, or made larger
  *   whatif    questions to a copy
@@ -157,6 +158,13 @@ static inline struct node *node_of(const struct myr_control *c, uint32_t id)
     return &c->nodes[id];
 }
 
+/* Every step along a list of ranks goes through here: none leads out of the array. */
+static inline struct rank *slot_of(const struct myr_control *c, uint32_t id)
+{
+    MYR_ASSERT(id < c->ranks.count);
+    return &c->ranks.items[id];
+}
+
 static inline bool rank_is_open(const struct rank *rank)
 {
     return rank->state >= RANK_STARTING && rank->state <= RANK_STOPPING;
@@ -215,11 +223,16 @@ void placing_refuse(struct myr_control *c, const struct myr_decision *start, uin
 /* Nothing of that run of a job that is over runs anywhere. */
 void placing_over(struct myr_control *c, uint32_t id, uint32_t run);
 void placing_node(struct myr_control *c, uint32_t id, bool gone, bool shut);
+/* Nodes were added, and the core has said that they are gone. */
+void placing_grown(struct myr_control *c);
 void placing_maintain(struct myr_control *c, const struct myr_event *event);
 void placing_weight(struct myr_control *c, const struct myr_event *event);
 /* The next decision, or false: nothing more is to be done now. */
 bool placing_next(struct myr_control *c, struct myr_decision *ret);
 int64_t placing_wake_ms(const struct myr_control *c);
+
+/* sound.c: every index points into its array, every list ends, counts and flags agree. */
+bool state_is_sound(const struct myr_control *c);
 
 /* submit.c */
 void job_submit(struct myr_control *c, const struct myr_job_spec *spec);

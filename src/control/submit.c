@@ -17,6 +17,7 @@ void job_submit(struct myr_control *c, const struct myr_job_spec *spec)
     bool fits = spec->restart < MYR_RESTARTS && spec->retries <= MYR_JOB_RETRIES_MAX &&
                 spec->lease_s <= MYR_LEASE_S_MAX && spec->limit_s >= 0 && spec->service <= 1 &&
                 may_wait(c, spec->after);
+    MYR_ASSERT(!known || id < c->jobs.count);
     bool taken = known || (fits && placing_submit(c, spec));
     emit(c, &(struct myr_effect){.kind = MYR_EFFECT_ACCEPT,
                                  .state = taken,
@@ -34,6 +35,7 @@ void job_submit(struct myr_control *c, const struct myr_job_spec *spec)
                           .deadline_ms = -1};
         myr_vec_push(&c->jobs, job);
         bool added = myr_u64map_add(&c->tokens, spec->token, id);
-        MYR_ASSERT(added);
+        MYR_ASSERT(added && c->tokens.count == c->jobs.count);
+        MYR_ASSERT(spec->after <= id); /* so one look behind a job finds all who wait for it */
     }
 }

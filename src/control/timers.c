@@ -22,6 +22,7 @@ static void swap(struct timer *a, struct timer *b)
 /* Entries that are void are not looked for: they go when they come up. */
 static void push(struct myr_control *c, struct timer timer)
 {
+    MYR_ASSERT(timer.kind <= TIMER_JOB && timer.at_ms >= 0);
     myr_vec_push(&c->timers, timer);
     struct timer *items = c->timers.items;
     for (size_t at = c->timers.count - 1; at > 0;) {
@@ -57,6 +58,7 @@ static void pop(struct myr_control *c)
 /* Where the deadline itself is kept. */
 static int64_t *deadline_of(const struct myr_control *c, enum timer_kind kind, uint32_t id)
 {
+    MYR_ASSERT(id < (kind == TIMER_JOB ? c->jobs.count : c->shape.nodes));
     return kind == TIMER_JOB ? &c->jobs.items[id].deadline_ms : &c->nodes[id].deadline_ms;
 }
 
@@ -64,7 +66,8 @@ static int64_t *deadline_of(const struct myr_control *c, enum timer_kind kind, u
 void timer_set(struct myr_control *c, enum timer_kind kind, uint32_t id, int64_t at_ms)
 {
     int64_t *deadline = deadline_of(c, kind, id);
-    MYR_ASSERT(at_ms >= -1);
+    /* None is set in the past: it would be due before what it waits for could happen. */
+    MYR_ASSERT(at_ms == -1 || at_ms >= c->head.steady_ms);
     if (*deadline == at_ms) {
         return;
     }
@@ -72,6 +75,8 @@ void timer_set(struct myr_control *c, enum timer_kind kind, uint32_t id, int64_t
     if (at_ms >= 0) {
         push(c, (struct timer){at_ms, id, kind});
     }
+    /* The first that is meant is no later than this one. */
+    MYR_ASSERT(at_ms < 0 || c->timers.items[0].at_ms <= at_ms);
 }
 
 /* Those that are no longer meant go. */
@@ -96,6 +101,8 @@ bool timer_due(struct myr_control *c, struct timer *ret)
         return false;
     }
     *ret = c->timers.items[0];
+    /* At -1 it would still be meant after it was taken, and come up for ever. */
+    MYR_ASSERT(ret->at_ms >= 0 && ret->kind <= TIMER_JOB);
     *deadline_of(c, (enum timer_kind)ret->kind, ret->id) = -1; /* tidy() takes it out */
     return true;
 }
@@ -103,5 +110,6 @@ bool timer_due(struct myr_control *c, struct timer *ret)
 int64_t timer_next_ms(struct myr_control *c)
 {
     tidy(c);
+    MYR_ASSERT(c->timers.count == 0 || c->timers.items[0].at_ms >= 0);
     return c->timers.count > 0 ? c->timers.items[0].at_ms : INT64_MAX;
 }

@@ -26,11 +26,13 @@ const char *myr_whatif_fate_name(enum myr_whatif_fate fate)
 /* Nodes 'first' to 'last', both in range. */
 static void choose(struct trial *t, uint32_t first, uint32_t last)
 {
+    MYR_ASSERT(first <= last && last < myr_control_nodes(t->control));
     for (uint32_t n = first; n <= last; n++) {
         /* Named twice, a node is lost once. */
         t->lose_count += !t->is_lost[n];
         t->is_lost[n] = 1;
     }
+    MYR_ASSERT(t->lose_count > 0 && t->lose_count <= myr_control_nodes(t->control));
 }
 
 /* "12", "0-15" or "node/00012". */
@@ -74,6 +76,7 @@ static int choose_lost(struct trial *t, const struct myr_whatif_question *q, str
     uint32_t nodes = myr_control_nodes(t->control),
              leaf = myr_control_shape(t->control).group_nodes, leaves = (nodes - 1) / leaf + 1;
     struct myr_str wrong;
+    MYR_ASSERT(leaf > 0 && t->lose_count == 0 && !t->is_lost);
     if (q->lose && q->lose_leaf >= 0) {
         return myr_err_set(err, MYR_EINVAL, "nodes to lose, or a leaf, not both");
     }
@@ -101,14 +104,15 @@ static int choose_lost(struct trial *t, const struct myr_whatif_question *q, str
 static int tell(struct trial *t, const struct myr_event *event, struct myr_err *err)
 {
     uint32_t count;
-    int rc = myr_control_step(t->control, t->now_ms, event, err);
+    MYR_TRY(myr_control_step(t->control, t->now_ms, event, err));
     const struct myr_effect *effects = myr_control_effects(t->control, &count);
-    for (uint32_t i = 0; rc == MYR_OK && i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         if (effects[i].kind == MYR_EFFECT_STOP) {
+            MYR_ASSERT(effects[i].epoch > 0); /* which its answer has to name */
             myr_vec_push(&t->stops, effects[i]);
         }
     }
-    return rc;
+    return MYR_OK;
 }
 
 /* Agents obey at once, until nobody is told anything more. */
@@ -123,10 +127,7 @@ static int obey(struct trial *t, struct myr_err *err)
                                   .job = stop.job,
                                   .epoch = stop.epoch,
                                   .boot = stop.boot};
-        int rc = tell(t, &event, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(tell(t, &event, err));
     }
     t->stops.count = 0;
     return MYR_OK;
@@ -137,8 +138,9 @@ static int lose(struct trial *t, struct myr_err *err)
 {
     /* A person who asks about so many losses has approved them: the limit must not hide them. */
     struct myr_event approve = {.kind = MYR_EVENT_APPROVE, .value = t->lose_count};
-    int rc = tell(t, &approve, err);
-    for (uint32_t node = 0; node < myr_control_nodes(t->control) && rc == MYR_OK; node++) {
+    MYR_ASSERT(t->is_lost && t->lose_count > 0);
+    MYR_TRY(tell(t, &approve, err));
+    for (uint32_t node = 0; node < myr_control_nodes(t->control); node++) {
         if (!t->is_lost[node]) {
             continue;
         }
@@ -146,9 +148,10 @@ static int lose(struct trial *t, struct myr_err *err)
                                   .code = MYR_SYMPTOM_FAILED,
                                   .node = node,
                                   .boot = myr_control_node(t->control, node).boot};
-        rc = tell(t, &event, err);
+        MYR_TRY(tell(t, &event, err));
+        MYR_ASSERT(!myr_control_node(t->control, node).usable);
     }
-    return rc < 0 ? rc : obey(t, err);
+    return obey(t, err);
 }
 
 /* New nodes join at the end of the numbering and are well. */
@@ -158,15 +161,17 @@ static int add(struct trial *t, const struct myr_whatif_question *q, uint32_t gp
     uint32_t first = myr_control_nodes(t->control);
     /* Whole nodes, as many as hold the GPUs. */
     uint32_t nodes = (q->add_gpus + gpus_per_node - 1) / gpus_per_node;
-    int rc = myr_control_grow(t->control, first + nodes, err);
-    for (uint32_t n = first; n < first + nodes && rc == MYR_OK; n++) {
+    MYR_ASSERT(gpus_per_node > 0 && q->add_gpus > 0);
+    MYR_TRY(myr_control_grow(t->control, first + nodes, err));
+    for (uint32_t n = first; n < first + nodes; n++) {
         struct myr_event join = {.kind = MYR_EVENT_JOIN, .node = n, .boot = 1};
         /* The first test of the first boot. */
         struct myr_event tested = {.kind = MYR_EVENT_TESTED, .node = n, .boot = 1, .epoch = 1};
-        rc = tell(t, &join, err);
-        rc = rc < 0 ? rc : tell(t, &tested, err);
+        MYR_TRY(tell(t, &join, err));
+        MYR_TRY(tell(t, &tested, err));
+        MYR_ASSERT(myr_control_node(t->control, n).usable);
     }
-    return rc < 0 ? rc : obey(t, err);
+    return obey(t, err);
 }
 
 /* Where a job would go, or what it lacks. */
@@ -181,34 +186,33 @@ static int submit(struct trial *t, const struct myr_whatif_question *q,
                                        .restart = (uint8_t)q->restart,
                                        .retries = 100,
                                        .lease_s = 600}};
-    int rc = tell(t, &event, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(tell(t, &event, err));
     uint32_t id = myr_control_find(t->control, token);
     if (id == MYR_NONE) {
         return myr_err_set(err, MYR_EINVAL, "a job of %u GPUs can never be placed here",
                            q->submit_gpus);
     }
-    rc = obey(t, err);
+    MYR_TRY(obey(t, err));
     struct myr_control_job job = myr_control_job(t->control, id);
     ret->submitted = true;
     /* Starting is as far as it comes: nobody answers starts in the copy. */
-    ret->placed = rc == MYR_OK && job.state == MYR_CONTROL_STARTING;
+    ret->placed = job.state == MYR_CONTROL_STARTING;
     const struct myr_queue *queue = myr_control_queue(t->control);
     if (ret->placed) {
         ret->submit_nodes = job.nodes;
         ret->submit_groups = myr_gang_groups(myr_queue_placer(queue), myr_queue_gang(queue, id));
-    } else if (rc == MYR_OK) { /* the copy is ours: its scratch space may be used */
+    } else { /* the copy is ours: its scratch space may be used */
         myr_queue_why((struct myr_queue *)queue, t->now_ms / 1000, id, &ret->why);
     }
-    return rc;
+    return MYR_OK;
 }
 
 /* Jobs that are over, or whose place is the same, are not listed; all others are counted. */
 static void compare(const struct myr_control *before, const struct myr_control *after,
                     struct myr_whatif_answer *ret)
 {
+    /* Jobs keep their numbers, and none is ever taken out. */
+    MYR_ASSERT(myr_control_jobs(after) >= myr_control_jobs(before));
     for (uint32_t id = 0; id < myr_control_jobs(before); id++) {
         struct myr_control_job was = myr_control_job(before, id), is = myr_control_job(after, id);
         enum myr_whatif_fate fate = was.state == MYR_CONTROL_QUEUED ? MYR_WHATIF_STARTS
@@ -230,6 +234,7 @@ static void compare(const struct myr_control *before, const struct myr_control *
             ret->jobs[ret->job_count++] = (struct myr_whatif_job){id, was.spec.gpus, fate};
         }
     }
+    MYR_ASSERT(ret->job_count <= ret->moves + ret->waits + ret->starts);
 }
 
 /* In the order of the question: what is lost is lost before something is added or asked for. */
@@ -238,25 +243,24 @@ static int ask(struct trial *t, const struct myr_control *control,
                struct myr_err *err)
 {
     uint32_t nodes = myr_control_nodes(control);
-    int rc = choose_lost(t, q, err);
-    if (rc == MYR_OK && t->lose_count > 0) {
-        rc = lose(t, err);
+    MYR_TRY(choose_lost(t, q, err));
+    if (t->lose_count > 0) {
+        MYR_TRY(lose(t, err));
     }
-    if (rc == MYR_OK && q->add_gpus > 0) {
-        rc = add(t, q, myr_control_shape(control).gpus_per_node, err);
+    if (q->add_gpus > 0) {
+        MYR_TRY(add(t, q, myr_control_shape(control).gpus_per_node, err));
     }
-    if (rc == MYR_OK && q->submit_gpus > 0) {
-        rc = submit(t, q, ret, err);
+    if (q->submit_gpus > 0) {
+        MYR_TRY(submit(t, q, ret, err));
     }
-    if (rc == MYR_OK) {
-        ret->nodes = nodes;
-        ret->nodes_lost = t->lose_count;
-        ret->nodes_added = myr_control_nodes(t->control) - nodes;
-        ret->free_gpus_before = myr_control_free_gpus(control);
-        ret->free_gpus_after = myr_control_free_gpus(t->control);
-        compare(control, t->control, ret);
-    }
-    return rc;
+    ret->nodes = nodes;
+    ret->nodes_lost = t->lose_count;
+    MYR_ASSERT(myr_control_nodes(t->control) >= nodes && ret->nodes_lost <= nodes);
+    ret->nodes_added = myr_control_nodes(t->control) - nodes;
+    ret->free_gpus_before = myr_control_free_gpus(control);
+    ret->free_gpus_after = myr_control_free_gpus(t->control);
+    compare(control, t->control, ret);
+    return MYR_OK;
 }
 
 /* With the times of the copy alone and of everything. */
