@@ -77,6 +77,7 @@ static void count_brothers(struct myr_queue *q)
 
 void myr_queue_copy(const struct myr_queue *q, struct myr_queue **into)
 {
+    MYR_ASSERT(*into != q);
     if (!*into) {
         *into = myr_xcalloc(1, sizeof(**into));
     }
@@ -185,6 +186,7 @@ int myr_queue_load(struct myr_str bytes, struct myr_queue **ret, struct myr_err 
         return myr_err_set(err, MYR_ECORRUPT, "state of a queue: it contradicts itself");
     }
     rebuild(q);
+    MYR_ASSERT(q->line_of.count <= q->lines.count);
     *ret = q;
     return MYR_OK;
 }

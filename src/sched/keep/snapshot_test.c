@@ -260,6 +260,71 @@ static void names_of_others_are_refused(void **state)
     myr_queue_free(q);
 }
 
+/* A layout's job waits in an empty queue; NULL when it does not fill its nodes, or has none. */
+static struct myr_queue *queue_of_layout(const struct myr_layout *l, uint32_t per)
+{
+    struct myr_place_shape shape = {32, 8, 4, 16};
+    struct myr_queue_policy policy = myr_queue_policy_default();
+    struct myr_job_traffic traffic;
+    struct myr_queue *q = NULL;
+    struct myr_arena arena;
+    uint32_t id;
+    myr_arena_init(&arena);
+    if (myr_job_traffic_of(l, NULL, per, &arena, &traffic, NULL) == MYR_OK &&
+        traffic.cells <= shape.nodes && traffic.family_count > 0) {
+        struct myr_request request = {
+            .nodes = traffic.cells, .gpus_per_node = per, .traffic = &traffic};
+        struct myr_queue_job job = {.gpus = traffic.cells * per, .request = &request};
+        assert_int_equal(myr_queue_create(&shape, &policy, tenants + 1, 1, &q, NULL), MYR_OK);
+        assert_int_equal(myr_queue_submit(q, 0, &job, &id, NULL), MYR_OK);
+    }
+    myr_arena_done(&arena);
+    return q;
+}
+
+/* Searches count groups by digits: where these do not say what the members are, it is refused. */
+static void check_families(struct myr_queue *q, uint32_t *kinds)
+{
+    struct myr_job_traffic *t = q->requests.items[0].traffic;
+    for (uint32_t f = 0; f < t->family_count; f++) {
+        struct myr_traffic_family *family = &t->families[f];
+        *kinds |= 1U << family->members;
+        uint32_t *const words[] = {&family->digit_bits, &family->firsts[0], &family->offsets[1]};
+        for (size_t k = 0; k < 3 && family->members != MYR_MEMBERS_LISTED; k++) {
+            uint32_t good = *words[k];
+            *words[k] = k == 0 ? 0 : good + 1;
+            assert_false(is_accepted(q));
+            *words[k] = good;
+        }
+    }
+}
+
+static void traffic_that_contradicts_its_digits_is_refused(void **state)
+{
+    (void)state;
+    uint32_t kinds = 0, tried = 0;
+    /* Sizes of axes from a number, and GPUs a node. */
+    for (uint32_t i = 0; i < 8 * 8 * 3 * 4 * 2 * 4; i += 7) {
+        struct myr_layout l = myr_layout_default();
+        l.tp = 1 + i % 8;
+        l.pp = 1 + i / 8 % 8;
+        l.cp = 1 + i / 64 % 3;
+        l.dp = 1 + i / 192 % 4;
+        l.vp = 1 + i / 768 % 2;
+        struct myr_queue *q = queue_of_layout(&l, 1U << (i / 1536 % 4));
+        if (q) {
+            tried++;
+            assert_true(is_accepted(q));
+            check_families(q, &kinds);
+            myr_queue_free(q);
+        }
+    }
+    assert_true(tried > 50);
+    assert_int_equal(kinds | 1U << MYR_MEMBERS_LISTED,
+                     1U << MYR_MEMBERS_ALL | 1U << MYR_MEMBERS_NEIGHBOURS | 1U << MYR_MEMBERS_ENDS |
+                         1U << MYR_MEMBERS_LISTED);
+}
+
 /* With a checksum that is right: refused, or good enough to work with. */
 static void what_was_made_up_does_no_harm(void **state)
 {
@@ -310,6 +375,7 @@ int main(void)
         cmocka_unit_test(lengths_that_contradict_themselves_are_refused),
         cmocka_unit_test(a_gang_with_two_shares_of_a_node_is_refused),
         cmocka_unit_test(names_of_others_are_refused),
+        cmocka_unit_test(traffic_that_contradicts_its_digits_is_refused),
         cmocka_unit_test(what_was_made_up_does_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -186,22 +186,85 @@ static bool closed_sound(const struct myr_queue *q)
     return spares == q->spares_kept && avoided == q->avoids.count;
 }
 
-/* Every member of every group is a cell of the gang. */
+/* Whether two cells differ in none but the digits given. */
+static bool differ_within(const struct myr_job_traffic *t, uint32_t bits, uint32_t a, uint32_t b)
+{
+    for (uint32_t d = 0; d < t->digit_count; d++) {
+        if (!(bits >> d & 1) && a % t->digits[d] != b % t->digits[d]) {
+            return false;
+        }
+        a /= t->digits[d];
+        b /= t->digits[d];
+    }
+    return true;
+}
+
+/* Pairs along one digit, from each of its values but the last, or from the first alone. */
+static bool pairs_sound(const struct myr_job_traffic *t, const struct myr_traffic_family *f)
+{
+    uint32_t digit = 0, stride = 1;
+    bool ends = f->members == MYR_MEMBERS_ENDS;
+    for (; !(f->digit_bits >> digit & 1); digit++) {
+        stride *= t->digits[digit];
+    }
+    uint32_t size = t->digits[digit], from = ends ? 1 : size - 1;
+    if (f->digit_bits != 1U << digit || f->group_size != 2 || size < 2 || f->offsets[0] != 0 ||
+        f->offsets[1] != (ends ? stride * (size - 1) : stride) ||
+        f->group_count != t->cells / size * from) {
+        return false;
+    }
+    for (uint32_t g = 0; g < f->group_count; g++) {
+        /* They go up, as they are made, so none comes twice. */
+        if (f->firsts[g] / stride % size >= from || (g && f->firsts[g] <= f->firsts[g - 1])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What the digits say of the groups: searches count by them and do not look at the members. */
+static bool digits_sound(const struct myr_job_traffic *t, const struct myr_traffic_family *f)
+{
+    uint64_t members = 1;
+    if (f->members == MYR_MEMBERS_LISTED) {
+        return true;
+    }
+    if (f->digit_bits == 0 || f->members != MYR_MEMBERS_ALL) {
+        return f->digit_bits != 0 && pairs_sound(t, f);
+    }
+    for (uint32_t d = 0; d < t->digit_count; d++) {
+        members *= f->digit_bits >> d & 1 ? t->digits[d] : 1;
+    }
+    /* No cell is in two groups, so with as many as these none is missing. */
+    bool sound = members == f->group_size && members * f->group_count == t->cells;
+    for (uint32_t g = 0; g < f->group_count && sound; g++) {
+        for (uint32_t m = 1; m < f->group_size && sound; m++) {
+            sound = differ_within(t, f->digit_bits, f->firsts[g] + f->offsets[0],
+                                  f->firsts[g] + f->offsets[m]);
+        }
+    }
+    return sound;
+}
+
+/* Every member of every group is a cell of the gang; of links it may be in two, else in one. */
 static bool family_sound(const struct myr_job_traffic *t, const struct myr_traffic_family *f)
 {
     if ((uint32_t)f->members > MYR_MEMBERS_ENDS || f->digit_bits >> t->digit_count ||
-        !isfinite(f->bytes) || f->bytes < 0 || f->group_size == 0) {
+        !isfinite(f->bytes) || f->bytes < 0 || f->group_size < 2 || f->group_count == 0) {
         return false;
     }
+    MYR_CLEANUP(myr_free_at) uint8_t *in = myr_xcalloc(t->cells, 1);
+    uint8_t most = f->group_size == 2 && f->members != MYR_MEMBERS_ALL ? 2 : 1;
     /* Searches follow these without looking where they lead. */
     for (uint32_t g = 0; g < f->group_count; g++) {
         for (uint32_t m = 0; m < f->group_size; m++) {
-            if ((uint64_t)f->firsts[g] + f->offsets[m] >= t->cells) {
+            uint64_t cell = (uint64_t)f->firsts[g] + f->offsets[m];
+            if (cell >= t->cells || ++in[cell] > most) {
                 return false;
             }
         }
     }
-    return true;
+    return digits_sound(t, f);
 }
 
 /* Digits multiply to the number of cells, and families keep to them. */
