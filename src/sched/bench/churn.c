@@ -76,6 +76,7 @@ void churn_release(struct churn *c, struct churn_job *job, bool timed)
 {
     /* Memory is given back outside of the time that is measured. */
     struct myr_gang gang = job->gang;
+    MYR_ASSERT(gang.count == job->nodes && gang.count > 0);
     *job = (struct churn_job){};
     int64_t start = churn_cpu_ns();
     myr_release(c->placer, &gang);
@@ -86,6 +87,7 @@ void churn_release(struct churn *c, struct churn_job *job, bool timed)
 /* The last job takes the place of the one that ends. */
 static void end_job(struct churn *c, uint32_t at, bool timed)
 {
+    MYR_ASSERT(at < c->job_count && c->job_count <= c->job_room);
     struct churn_job job = c->jobs[at];
     c->jobs[at] = c->jobs[--c->job_count];
     c->jobs[c->job_count] = (struct churn_job){};
@@ -129,6 +131,7 @@ void churn_once(struct churn *c, struct myr_rng *rng, bool timed)
     uint32_t sizes[CHURN_JOBS];
     for (uint32_t i = 0; i < CHURN_JOBS; i++) {
         /* Any job, large or small: the mix stays as it is. */
+        MYR_ASSERT(c->job_count > 0);
         uint32_t at = myr_rng_below(rng, c->job_count);
         sizes[i] = c->jobs[at].nodes;
         end_job(c, at, timed);

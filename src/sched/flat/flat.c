@@ -124,6 +124,7 @@ static void *make_room(const struct flat_field *f, void *self, uint64_t count)
 static void copy_items(const struct flat_field *f, void *to, const void *from)
 {
     struct items items = items_of(f, from);
+    MYR_ASSERT(items.count == 0 || items.at);
     if (f->kind == FLAT_GANG && items.count == 0) {
         items.at = NULL; /* room that is not in use is no state */
     }
@@ -141,6 +142,7 @@ static void copy_items(const struct flat_field *f, void *to, const void *from)
 
 void flat_copy(const struct flat_type *type, void *to, const void *from)
 {
+    MYR_ASSERT(to != from);
     /* Items first: the plain part of 'to' still says how many of them it has. */
     for (uint32_t i = 0; i < type->count; i++) {
         const struct flat_field *f = &type->fields[i];

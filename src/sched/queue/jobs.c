@@ -65,7 +65,6 @@ static void count_present(struct myr_queue *q, uint32_t tenant, bool more)
 void queue_set_present(struct myr_queue *q, uint32_t id, bool present)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->id == id); /* what stands for those that are forgotten is read only */
     if (!job->present == present) {
         count_present(q, job->spec.tenant, present);
         job->present = present;
@@ -76,7 +75,7 @@ void queue_set_present(struct myr_queue *q, uint32_t id, bool present)
 static void find_oldest(struct myr_queue *q, uint32_t node)
 {
     int64_t oldest_s = INT64_MAX;
-    MYR_ASSERT(q->node_job_count[node] <= q->shape.gpus_per_node);
+    MYR_SLOW_ASSERT(q->node_job_count[node] <= q->shape.gpus_per_node);
     for (uint32_t i = 0; i < q->node_job_count[node]; i++) {
         uint32_t id = q->node_jobs[(size_t)node * q->shape.gpus_per_node + i];
         int64_t start_s = queue_job(q, id)->start_s - queue_job(q, id)->saved_s;
@@ -92,7 +91,7 @@ static void list_on_nodes(struct myr_queue *q, uint32_t id, bool in)
     MYR_ASSERT(gang->count > 0 && gang->count <= q->shape.nodes);
     for (uint32_t i = 0; i < gang->count; i++) {
         uint32_t node = gang->shares[i].node;
-        MYR_ASSERT(node < q->shape.nodes && gang->shares[i].gpus != 0);
+        MYR_SLOW_ASSERT(node < q->shape.nodes && gang->shares[i].gpus != 0);
         size_t first = (size_t)node * q->shape.gpus_per_node;
         uint32_t *jobs = &q->node_jobs[first];
         uint8_t *gpus = &q->node_job_gpus[first];

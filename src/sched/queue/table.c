@@ -70,7 +70,7 @@ uint32_t queue_add_job(struct myr_queue *q, const struct qjob *job)
     q->jobs.items[slot] = *job;
     q->jobs.items[slot].id = id;
     q->job_count++;
-    MYR_ASSERT(queue_job(q, id) == &q->jobs.items[slot]);
+    MYR_SLOW_ASSERT(queue_job(q, id) == &q->jobs.items[slot]);
     return id;
 }
 
@@ -78,7 +78,7 @@ uint32_t queue_add_job(struct myr_queue *q, const struct qjob *job)
 static void drop_page(struct myr_queue *q, uint32_t at)
 {
     uint32_t page = q->page_of.items[at];
-    MYR_ASSERT(page < q->pages.count); /* a job in it has just gone */
+    MYR_SLOW_ASSERT(page < q->pages.count); /* a job in it has just gone */
     if (q->pages.items[page].known == 0 && (at + 1) * (uint64_t)QUEUE_PAGE_JOBS <= q->job_count) {
         q->page_of.items[at] = MYR_NONE;
         q->pages.items[page].next_free = q->page_free;
@@ -123,7 +123,7 @@ static void leave_array(struct myr_queue *q, uint32_t at)
 /* All that is left of a job: its id, which is never given again. */
 static void forget(struct myr_queue *q, uint32_t id)
 {
-    MYR_ASSERT(id < q->job_count && q->page_of.items[id / QUEUE_PAGE_JOBS] != MYR_NONE);
+    MYR_SLOW_ASSERT(id < q->job_count && q->page_of.items[id / QUEUE_PAGE_JOBS] != MYR_NONE);
     struct job_page *page = &q->pages.items[q->page_of.items[id / QUEUE_PAGE_JOBS]];
     uint32_t slot = page->slots[id % QUEUE_PAGE_JOBS];
     MYR_ASSERT(page->known > 0 && slot < q->jobs.count); /* MYR_NONE: forgotten twice */
@@ -144,14 +144,14 @@ static void forget(struct myr_queue *q, uint32_t id)
     page->slots[id % QUEUE_PAGE_JOBS] = MYR_NONE;
     page->known--;
     drop_page(q, id / QUEUE_PAGE_JOBS);
-    MYR_ASSERT(queue_job(q, id) == &queue_over);
+    MYR_SLOW_ASSERT(queue_job(q, id) == &queue_over);
 }
 
 void queue_bury_job(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
     MYR_ASSERT(job->id == id && job->state == MYR_JOB_DONE);
-    MYR_ASSERT(job->owner == MYR_NONE && job->pending == 0);
+    MYR_SLOW_ASSERT(job->owner == MYR_NONE && job->pending == 0);
     /* A job that is over holds no GPUs; where it was matters to nobody. */
     free(job->gang.shares);
     job->gang = (struct myr_gang){};

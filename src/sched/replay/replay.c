@@ -48,6 +48,7 @@ struct replay {
 /* Only while the job is there: its place is another's afterwards. */
 static struct progress *progress_of(const struct replay *r, uint32_t id)
 {
+    MYR_SLOW_ASSERT(id < r->count && r->place_of[id] < r->present.count);
     return &r->present.items[r->place_of[id]];
 }
 
@@ -88,7 +89,8 @@ static void start_job(struct replay *r, uint32_t id)
     struct progress *job = progress_of(r, id);
     struct myr_replay_job *row = &r->result->job_rows.items[id];
     uint32_t gpus = r->rows[id].gpus;
-    MYR_ASSERT(!job->runs);
+    MYR_ASSERT(!job->runs && r->waiting_gpus >= gpus && job->left_s >= 0);
+    MYR_ASSERT(job->idle_since_s <= r->now_s);
     /* The span counts at the first start alone. */
     if (job->run == 0) {
         const struct myr_gang *gang = myr_queue_gang(r->queue, id);
@@ -122,6 +124,7 @@ static void stop_job(struct replay *r, uint32_t id)
     int64_t period_s = r->options->policy.checkpoint_s;
     int64_t worked_s = r->now_s - job->work_from_s;
     MYR_ASSERT(job->runs && r->now_s > job->started_s); /* a queue takes such a start back */
+    MYR_ASSERT(r->busy_gpus >= gpus && worked_s <= job->left_s);
     tell_end(r, id, MYR_REPLAY_STOP);
     if (worked_s < 0) {
         row->wait_s += worked_s; /* it did not even restart in full */
@@ -145,7 +148,8 @@ static void end_job(struct replay *r, uint32_t id)
 {
     struct progress *job = progress_of(r, id);
     struct myr_replay_job *row = &r->result->job_rows.items[id];
-    MYR_ASSERT(job->runs);
+    MYR_ASSERT(job->runs && r->busy_gpus >= r->rows[id].gpus);
+    MYR_ASSERT(r->now_s == job->work_from_s + job->left_s); /* all of its work is done */
     tell_end(r, id, MYR_REPLAY_END);
     job->runs = false;
     row->end_s = r->now_s;
@@ -160,6 +164,7 @@ static void end_job(struct replay *r, uint32_t id)
     int rc = myr_queue_finish(r->queue, r->now_s, id);
     MYR_ASSERT(rc == MYR_OK);
     r->done++;
+    MYR_ASSERT(r->done <= r->result->job_rows.count);
     if (r->done % PROGRESS_STEP == 0 && r->options->progress) {
         r->options->progress(r->options->context, r->done);
     }
@@ -292,6 +297,7 @@ static void sample(struct replay *r, int64_t until_s)
 /* Its progress takes a place that a job which is over has left. */
 static void add_job(struct replay *r, uint32_t id)
 {
+    MYR_ASSERT(id == r->result->job_rows.count && r->rows[id].submit_s == r->now_s);
     struct progress job = {.left_s = r->rows[id].duration_s, .idle_since_s = r->now_s};
     if (r->unused.count) {
         r->place_of[id] = r->unused.items[--r->unused.count];
@@ -338,6 +344,7 @@ static int advance(struct replay *r, size_t *arrived, bool *ret_more, struct myr
     if (!*ret_more) {
         return MYR_OK;
     }
+    MYR_ASSERT(next_s >= r->now_s || r->result->job_rows.count == 0);
     sample(r, next_s);
     const struct myr_replay_options *options = r->options;
     /* The queue is asked as it stands between two events. */

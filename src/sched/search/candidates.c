@@ -24,6 +24,7 @@ struct room {
 /* Weighted by itself: the sum over nodes is the mean run of a node drawn at random. */
 static void add_run(int64_t run, int64_t *left, int64_t *sum)
 {
+    MYR_SLOW_ASSERT(run > 0 && *left > 0);
     int64_t used = run < *left ? run : *left;
     *sum += used * run;
     *left -= used;
@@ -161,6 +162,7 @@ static void add_candidate(struct search *q, const struct candidate *candidate, u
         candidates[at] = *candidate;
         q->candidate_count += q->candidate_count < most;
     }
+    MYR_ASSERT(q->candidate_count > 0 && q->candidate_count <= most);
 }
 
 /* Permutation number 'number' of the digits. */
@@ -215,6 +217,7 @@ void candidates_find(struct search *q)
             stride[candidate.order.digits[k]] = product;
             product *= t->digits[candidate.order.digits[k]];
         }
+        MYR_ASSERT(product == q->nodes); /* the digits count all cells */
         /* Depth 0 is one cell after the other; the whole gang is no block. */
         for (uint32_t depth = 0; depth < t->digit_count; depth++) {
             candidate.estimate =

@@ -171,6 +171,7 @@ static void remember_start(struct search *q, const struct digit_order *order, in
 {
     struct search_scratch *s = q->s;
     uint32_t at = q->start_count;
+    MYR_ASSERT(q->nodes <= SEARCH_SWAP_CELLS && q->start_count <= SEARCH_STARTS && cost >= 0);
     for (uint32_t i = 0; i < q->start_count; i++) {
         /* The same cost is mostly the same placement in other words. */
         if (s->start_cost[i] == cost) {
@@ -203,6 +204,7 @@ static bool is_best(struct search *q, int64_t cost)
     if (q->best_cost >= 0 && cost >= q->best_cost) {
         return false;
     }
+    MYR_ASSERT(cost >= q->base_cost); /* groups cost something, or nothing */
     q->best_cost = cost;
     find_nodes(q);
     memcpy(q->s->best_nodes, q->s->nodes, q->nodes * sizeof(uint32_t));
@@ -218,6 +220,7 @@ int64_t order_consider(struct search *q, const struct digit_order *order)
      */
     int64_t limit = q->best_cost >= 0 && !swaps ? search_near(q->best_cost) - q->base_cost : -1;
     int64_t cost = q->base_cost + assign_price(q, order, limit);
+    MYR_ASSERT(q->base_cost >= 0);
     if (is_best(q, cost)) {
         assign_cells(q, order, q->s->best);
     }

@@ -127,6 +127,7 @@ static void set_weights(struct search *q)
     /* 0.05 and 0.02 of request.h */
     q->leaf_room = q->unit_cost / (INT64_C(20) * shape->group_nodes);
     q->pod_room = q->unit_cost / (INT64_C(50) * shape->pod_nodes);
+    MYR_ASSERT(q->unit_cost > 0 && q->leaf_room > 0 && q->pod_room > 0);
 }
 
 /* The scratch is made with the first search and kept: searches come one after another. */
@@ -163,6 +164,7 @@ static void order_plainly(struct search *q)
 /* What the choice of nodes costs whatever runs on them; s->nodes is filled only if that matters. */
 static void set_base(struct search *q)
 {
+    MYR_ASSERT(q->touched_count > 0);
     select_sort(q);
     /* Nodes of a leaf are all alike: which ones they are matters at the end only. */
     q->have_nodes = q->p->penalised || q->p->domain_nodes > 1 || !q->traffic;
@@ -329,6 +331,7 @@ static uint32_t blocks_of(const struct search *q, uint32_t *ret)
     if (count == 0 || q->nodes <= SEARCH_SMALL_CELLS) {
         ret[count++] = 1;
     }
+    MYR_ASSERT(count <= BLOCKS_MAX);
     return count;
 }
 
@@ -453,6 +456,7 @@ static void take_best(struct search *q, struct myr_gang *gang)
     for (uint32_t i = 0; i < q->nodes; i++) {
         uint32_t node = q->s->best[i];
         uint64_t gpus = whole ? p->whole : lowest(p->free_mask[node], q->gpus);
+        MYR_ASSERT(gpus != 0 && !p->closed[node]);
         gang->shares[gang->count++] = (struct myr_share){node, gpus};
         if (!whole) {
             index_set_mask(p, node, p->free_mask[node] & ~gpus);
@@ -461,6 +465,7 @@ static void take_best(struct search *q, struct myr_gang *gang)
     if (whole) {
         index_take_whole(p, q->s->nodes, q->nodes);
     }
+    MYR_ASSERT(gang->count == q->nodes);
 }
 
 /*
@@ -527,8 +532,9 @@ void myr_place_cost_of(struct myr_placer *p, const struct myr_request *r,
                        const struct myr_gang *gang, struct myr_place_cost *ret)
 {
     struct search q = start(p, r);
-    MYR_ASSERT(gang->count == r->nodes);
+    MYR_ASSERT(gang->count == r->nodes && r->nodes <= p->shape.nodes);
     for (uint32_t i = 0; i < gang->count; i++) {
+        MYR_ASSERT(gang->shares[i].node < p->shape.nodes);
         q.s->cells[i] = gang->shares[i].node;
     }
     memcpy(q.s->nodes, q.s->cells, r->nodes * sizeof(uint32_t));

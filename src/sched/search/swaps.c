@@ -16,11 +16,13 @@ static void find_groups(struct swaps *w)
         const struct myr_traffic_family *family = &t->families[f];
         for (uint32_t g = 0; g < family->group_count; g++) {
             struct group *group = &w->groups[w->group_count];
+            MYR_ASSERT(w->group_count < GROUPS_MAX);
             *group = (struct group){.family = f, .pair = family->group_size == 2};
             /* Pairs need no counts: their two members are compared. */
             group->at = group->pair ? 0 : w->counted++;
             for (uint32_t m = 0; m < family->group_size; m++) {
                 uint32_t cell = family->firsts[g] + family->offsets[m];
+                MYR_ASSERT(cell < w->q->nodes);
                 struct membership *of = &w->of[cell];
                 add_cell(&group->members, cell);
                 group->first = m ? group->first : cell;
@@ -38,6 +40,7 @@ static void count_member(struct swaps *w, struct group *group, uint32_t slot, bo
 {
     for (uint32_t level = w->finest; level < UNIT_COUNT && !group->pair; level++) {
         uint8_t *count = &counts_of(w, group, level)[w->unit[level][slot]];
+        MYR_SLOW_ASSERT(joins || (*count > 0 && group->distinct[level] > 0));
         group->distinct[level] += joins && *count == 0;
         *count = (uint8_t)(joins ? *count + 1 : *count - 1);
         group->distinct[level] -= !joins && *count == 0;
@@ -47,6 +50,7 @@ static void count_member(struct swaps *w, struct group *group, uint32_t slot, bo
 /* Counts every member of every group anew. */
 static void count_groups(struct swaps *w)
 {
+    MYR_ASSERT((size_t)w->counted * UNIT_COUNT * SEARCH_SLOTS_MAX <= SEARCH_COUNTS_MAX);
     memset(w->q->s->counts, 0, (size_t)w->counted * UNIT_COUNT * SEARCH_SLOTS_MAX);
     memset(w->broken, 0, sizeof(w->broken));
     for (uint32_t g = 0; g < w->group_count; g++) {
@@ -139,6 +143,7 @@ static void count_node(struct swaps *w, uint32_t node, bool joins)
     uint32_t *take = &w->q->s->take[leaf], *pod_take = &w->q->s->pod_take[pod];
     /* Counts without the node itself, whichever way it goes. */
     uint32_t before = joins ? *take : *take - 1, pod_before = joins ? *pod_take : *pod_take - 1;
+    MYR_SLOW_ASSERT(joins || (*take > 0 && *pod_take >= *take));
     int64_t change = 0;
     if (p->penalised) {
         change = search_penalty(w->q, (uint64_t)p->node_penalty[node] + p->group_penalty[leaf]);
@@ -178,6 +183,7 @@ static void move_members(struct swaps *w, uint32_t cell, uint32_t from, uint32_t
 /* A group of both cells leaves and comes back twice at the same level: its members are the same. */
 void swaps_exchange(struct swaps *w, uint32_t i, uint32_t j)
 {
+    MYR_SLOW_ASSERT(i < w->q->nodes && j < w->slots);
     uint32_t node = w->node[i];
     /* Between cells no node joins or leaves. */
     if (j >= w->q->nodes) {
@@ -248,6 +254,7 @@ int64_t swaps_change(const struct swaps *w, uint32_t cell, uint32_t to)
 
 void swaps_take_up(struct swaps *w, const uint32_t *from)
 {
+    MYR_ASSERT(w->q->touched_count == 0 && w->q->nodes <= SEARCH_SWAP_CELLS);
     memcpy(w->node, from, w->q->nodes * sizeof(uint32_t));
     /* Counted up node by node, as exchanges will. */
     w->base = 0;
@@ -257,6 +264,7 @@ void swaps_take_up(struct swaps *w, const uint32_t *from)
         w->q->s->chosen[w->node[i] / 64] |= UINT64_C(1) << w->node[i] % 64;
     }
     find_spares(w);
+    MYR_ASSERT(w->slots >= w->q->nodes && w->slots <= SEARCH_SLOTS_MAX);
     number_units(w);
     count_groups(w);
     swaps_price(w);
@@ -288,6 +296,7 @@ struct swaps *swaps_start(struct search *q)
     w->finest = q->p->domain_nodes > 1 ? UNIT_DOMAIN : UNIT_LEAF;
     /* In narrow searches only trades that can mend something are tried. */
     w->narrow = q->traffic && (q->p->groups > SEARCH_FEW_LEAVES || q->nodes > SEARCH_SMALL_CELLS);
+    MYR_ASSERT(q->nodes > 1 && q->nodes <= SEARCH_SWAP_CELLS);
     w->tries_max = q->p->groups > SEARCH_FEW_LEAVES ? TRIES_LARGE
                    : q->nodes <= SEARCH_TINY_CELLS  ? TRIES_TINY
                    : q->nodes <= SEARCH_SMALL_CELLS ? TRIES_SMALL

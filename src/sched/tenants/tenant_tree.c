@@ -34,6 +34,7 @@ static uint32_t depth_of(const struct myr_tenant_tree *tree, uint32_t entry)
 {
     uint32_t depth = 0;
     for (; entry != MYR_NONE; entry = tree->entries.items[entry].tenant.parent) {
+        MYR_ASSERT(entry < tree->entries.count);
         depth++;
     }
     return depth;
@@ -42,6 +43,7 @@ static uint32_t depth_of(const struct myr_tenant_tree *tree, uint32_t entry)
 /* A tenant that is not there yet. */
 static uint32_t add(struct myr_tenant_tree *tree, struct myr_str name, uint32_t parent)
 {
+    MYR_ASSERT(parent == MYR_NONE || parent < tree->entries.count);
     /* The name is copied: it outlives the text it came from. */
     struct myr_tenant_entry entry = {
         .name = myr_arena_strndup(&tree->arena, name.data, name.len),
@@ -331,6 +333,7 @@ static void order_entries(const struct myr_tenant_tree *tree, struct myr_arena *
                 tenants[next] = tree->entries.items[i].tenant;
                 /* Its parent has a place already: it is one depth above. */
                 tenants[next].parent = parent == MYR_NONE ? MYR_NONE : place[parent];
+                MYR_ASSERT(parent == MYR_NONE || tenants[next].parent < next);
                 names[next] = myr_arena_strndup(arena, tree->entries.items[i].name,
                                                 strlen(tree->entries.items[i].name));
                 place[i] = next++;

@@ -27,6 +27,7 @@ struct search {
 static void end_job(struct myr_queue *q, uint32_t id)
 {
     const struct qjob *job = queue_job(q, id);
+    MYR_ASSERT(id < q->job_count);
     if (job->state == MYR_JOB_STOPPING) {
         for (uint32_t at = 0; at < q->stakes.count && job->leaving > 0; at++) {
             const struct stake *stake = &q->stakes.items[at];
@@ -34,6 +35,7 @@ static void end_job(struct myr_queue *q, uint32_t id)
                 queue_stake_gone(q, stake->node, at);
             }
         }
+        MYR_ASSERT(job->leaving == 0);
         queue_settle(q, id);
         return;
     }
@@ -82,6 +84,7 @@ static void set_weight(struct myr_queue *q, uint32_t tenant, uint32_t weight)
         &q->brothers[q->tenants[tenant].parent == MYR_NONE ? 0 : q->tenants[tenant].parent + 1];
     uint32_t was = q->tenants[tenant].weight ? q->tenants[tenant].weight : 1;
     /* Brothers share by the weight of those that have jobs. */
+    MYR_ASSERT(weight > 0 && (!q->tenant_jobs[tenant] || b->weight >= was));
     b->weight += q->tenant_jobs[tenant] ? (uint64_t)weight - was : 0;
     q->tenants[tenant].weight = weight;
     q->shares++;
@@ -161,6 +164,7 @@ static bool starts_with(struct search *s, const struct myr_trial *trial)
         myr_queue_apply_trial(s->copy, s->now_s, s->id, trial);
     }
     (void)myr_queue_decide(s->copy, s->now_s, &count);
+    MYR_ASSERT(s->copy->now_s >= s->q->now_s && s->copy->job_count >= s->q->job_count);
     return has_started(s->copy, s->id);
 }
 
