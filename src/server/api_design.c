@@ -182,6 +182,7 @@ static void add_rows(struct server *server, struct wanted *wanted)
         bool fresh = myr_strmap_add(&rows->node_ids, myr_str_from(config->names[i]), i);
         MYR_ASSERT(fresh); /* compare() has found those that are there in their places */
     }
+    MYR_ASSERT(config->node_count == first && wanted->count > first);
     config->node_count = rows->node_count = wanted->count;
     server->node_changes++;
 }
@@ -192,7 +193,15 @@ static int apply(struct server *server, struct wanted *wanted, struct myr_err *e
     uint32_t before = server->rows.node_count;
     char text[120];
     MYR_TRY(api_writable(server, err));
+    /* What an engine knows of its nodes is as long as their list was at its start. */
+    if (server->engine) {
+        int rc = myr_err_set(err, MYR_EINFEASIBLE,
+                             "above another scheduler a cluster does not grow while it runs");
+        myr_err_hint(err, "'nodes' of myriad.yaml, then start the server anew");
+        return rc;
+    }
     MYR_TRY(desk_run(server, err));
+    MYR_ASSERT(wanted->count > before);
     /*
      * The file first: a server that dies behind this finds more names than nodes, and grows at its
      * start.
@@ -200,6 +209,7 @@ static int apply(struct server *server, struct wanted *wanted, struct myr_err *e
     MYR_TRY(write_config(server, wanted, err));
     MYR_TRY(myr_control_grow(server->control, wanted->count, err));
     add_rows(server, wanted);
+    MYR_ASSERT(myr_control_nodes(server->control) == server->rows.node_count);
     MYR_TRY(desk_snapshot(server, err));
     if (server->simulated) {
         MYR_TRY(simulated_grow(server, err));

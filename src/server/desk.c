@@ -53,6 +53,7 @@ static void put_snapshot(struct server *server)
     char key[32];
     /* All events that were taken are in it, committed or about to be. */
     myr_control_save(server->control, &bytes);
+    MYR_ASSERT(bytes.len > 0); /* nothing is how a store begins that has no state */
     store_put(server->store, "snapshot", (struct myr_str){bytes.data, bytes.len});
     /* All of the old journal, in the same commit: '0' is the character behind '/'. */
     store_delete_range(server->store, "journal/", "journal0");
@@ -68,7 +69,7 @@ static void put_snapshot(struct server *server)
 
 int desk_snapshot(struct server *server, struct myr_err *err)
 {
-    MYR_ASSERT(server->journal.len == 0); /* nothing is half taken */
+    MYR_ASSERT(server->journal.len == 0 && server->outbox.count == 0); /* nothing is half taken */
     put_snapshot(server);
     return store_commit(server->store, err);
 }
@@ -78,6 +79,7 @@ static int create(struct server *server, struct myr_err *err)
 {
     const struct config *config = &server->config;
     struct myr_control_policy policy = policy_of(config);
+    MYR_ASSERT(!server->control && config->node_count > 0);
     struct myr_place_shape shape = {config->node_count, config->gpus_per_node,
                                     config->nodes_per_leaf, config->node_count};
     MYR_TRY(myr_control_create(&shape, &policy, SERVER_TENANTS, &server->control, err));
@@ -109,6 +111,7 @@ static int load(struct server *server, const struct myr_buf *snapshot, struct my
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf journal = {};
     struct myr_journal_report report;
+    MYR_ASSERT(!server->control && snapshot->len > 0);
     MYR_TRY(
         myr_control_load((struct myr_str){snapshot->data, snapshot->len}, &server->control, err));
     MYR_TRY(store_scan(server->store, "journal/", join, &journal, err));
@@ -190,6 +193,7 @@ static void set_wake(struct server *server)
         uv_timer_stop(&server->wake);
         return;
     }
+    MYR_ASSERT(server->config.speed > 0);
     double wait_ms = at_ms > now_ms ? (double)(at_ms - now_ms) / server->config.speed : 0;
     /* A millisecond more than rounded down: the core must not be woken before its time. */
     uv_timer_start(&server->wake, on_wake, (uint64_t)wait_ms + 1, 0);
@@ -201,7 +205,11 @@ int desk_begin(struct server *server, struct myr_err *err)
     MYR_CLEANUP(myr_buf_done) struct myr_buf snapshot = {};
     MYR_TRY(store_scan(server->store, "snapshot", join, &snapshot, err));
     MYR_TRY(snapshot.len > 0 ? load(server, &snapshot, err) : create(server, err));
+    /* Nodes are numbers: the same ones in both. */
+    MYR_ASSERT(myr_control_nodes(server->control) == server->rows.node_count);
     learn_states(server);
+    MYR_ASSERT(server->rows.jobs.count <= myr_control_jobs(server->control) ||
+               !server->rows.jobs.items[server->rows.jobs.count - 1]);
     uv_timer_init(&server->loop, &server->wake);
     uv_check_init(&server->loop, &server->check);
     uv_idle_init(&server->loop, &server->idle);
@@ -235,6 +243,7 @@ static void take(struct server *server, const struct myr_event *event)
     struct myr_err err = {};
     uint32_t count;
     int64_t now_ms = core_ms(server);
+    MYR_ASSERT(!server->stuck); /* nothing is taken before the last is kept */
     if (myr_control_step(server->control, now_ms, event, &err) < 0) {
         server->refused_events++;
         /* An agent that talks nonsense fills no log. */
@@ -314,6 +323,7 @@ static void note(struct server *server, const struct myr_effect *effect)
     if (effect->kind != MYR_EFFECT_JOB || !row) {
         return;
     }
+    MYR_ASSERT(effect->state < MYR_CONTROL_JOB_STATES);
     row->state = effect->state;
     if (effect->state == MYR_CONTROL_STARTING) {
         /* Of the first incarnation: a restart does not give a time limit anew. */
@@ -346,6 +356,7 @@ static void tell(struct server *server, const struct myr_effect *effect)
         }
         return;
     case MYR_EFFECT_NODE:
+        MYR_ASSERT(effect->node < server->rows.node_count);
         log_say(effect->state > MYR_NODE_HEALTHY ? "warning" : "info", "%s is %s",
                 server->rows.nodes[effect->node].name,
                 myr_node_state_name((enum myr_node_state)effect->state));
@@ -373,13 +384,16 @@ static void tell(struct server *server, const struct myr_effect *effect)
 /* Only what is committed comes here. After a crash between the two the core orders it again. */
 static void carry_out(struct server *server)
 {
-    for (size_t i = 0; i < server->outbox.count; i++) {
+    size_t count = server->outbox.count;
+    MYR_ASSERT(!server->stuck);
+    for (size_t i = 0; i < count; i++) {
         /* A copy: the world may post, and the list may move. */
         const struct myr_effect effect = server->outbox.items[i];
         /* The node is told before people are. */
         server->world.effect(server, &effect);
         tell(server, &effect);
     }
+    MYR_ASSERT(server->outbox.count == count); /* nothing is decided while it is carried out */
     server->outbox.count = 0;
 }
 
@@ -387,6 +401,7 @@ static void carry_out(struct server *server)
 static int commit(struct server *server, struct myr_err *err)
 {
     struct myr_err why = {};
+    MYR_ASSERT(server->journal.len == 0); /* it is in the store, and waits there */
     int rc = store_commit(server->store, &why);
     if (rc == MYR_OK) {
         if (server->stuck) {
@@ -459,6 +474,7 @@ static void on_handle_closed(uv_handle_t *handle)
 
 void desk_end(struct server *server)
 {
+    MYR_ASSERT(!uv_is_closing((uv_handle_t *)&server->check));
     uv_close((uv_handle_t *)&server->wake, on_handle_closed);
     uv_close((uv_handle_t *)&server->check, on_handle_closed);
     uv_close((uv_handle_t *)&server->idle, on_handle_closed);

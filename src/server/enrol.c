@@ -44,6 +44,7 @@ static int keep_node(struct session *session, const char *name, const char *seri
         return myr_err_set(err, MYR_ENOENT, "'%s' is no node of this cluster", name);
     }
     struct node_row *node = &server->rows.nodes[id];
+    MYR_ASSERT(serial[0] && !server->stuck); /* what cannot be kept was refused before */
     const struct node_row before = *node;
     /* On renewal the old one stays good until the new one was seen; on enrolment it does not. */
     snprintf(node->serial_before, sizeof(node->serial_before), "%s",
@@ -76,6 +77,7 @@ static int keep_relay(struct session *session, const char *name, const char *ser
         return myr_err_set(err, MYR_ERANGE, "%d relays are enough", SERVER_RELAYS);
     }
     struct relay_row *relay = &server->rows.relays.items[id];
+    MYR_ASSERT(serial[0] && !server->stuck);
     const struct relay_row before = *relay;
     snprintf(relay->serial_before, sizeof(relay->serial_before), "%s",
              session->carrier ? relay->serial : "");
@@ -127,6 +129,7 @@ static void renew(struct session *session, const struct myr_wire_enrol *enrol)
     struct server *server = session->server;
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     struct myr_err err = {};
+    MYR_ASSERT(session->carrier || session->node < server->rows.node_count);
     /* A certificate is renewed for the name that it is for, and for no other. */
     const char *own = session->carrier ? server->rows.relays.items[session->carrier->row].name
                                        : server->rows.nodes[session->node].name;

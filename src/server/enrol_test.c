@@ -145,6 +145,7 @@ static void nothing_can_be_kept(void)
     stranger("a stranger, while nothing can be kept", "secret-8", &csr);
     came(&agents[3], "n3", "4");
     agents[3].session->node = 3;
+    server->rows.nodes[3].session = agents[3].session;
     server->stuck = true; /* the desk has found since that it is not */
     enrol(&agents[3], "a node, while nothing can be kept", "", &csr);
     server->stuck = false;

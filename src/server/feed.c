@@ -26,6 +26,7 @@ void feed_put(struct server *server, const char *kind, uint32_t about, struct my
 {
     struct myr_buf line = {};
     struct feed *feed = &server->feed;
+    MYR_ASSERT(feed->first <= feed->next && feed->next - feed->first <= FEED_ITEMS);
     /* A ring: the oldest gives its place away. */
     struct feed_item *item = &feed->items[feed->next % FEED_ITEMS];
     myr_buf_printf(&line, "{\"seq\":%llu,\"time_ms\":%lld,\"kind\":\"%s\"%s%.*s}",
@@ -46,13 +47,18 @@ void feed_put(struct server *server, const char *kind, uint32_t about, struct my
 /* NULL where it is forgotten, or has not happened yet. */
 const struct feed_item *feed_get(const struct feed *feed, uint64_t sequence)
 {
-    return sequence >= feed->first && sequence < feed->next ? &feed->items[sequence % FEED_ITEMS]
-                                                            : NULL;
+    if (sequence < feed->first || sequence >= feed->next) {
+        return NULL;
+    }
+    const struct feed_item *item = &feed->items[sequence % FEED_ITEMS];
+    MYR_ASSERT(item->sequence == sequence && item->data);
+    return item;
 }
 
 void feed_node(struct server *server, uint32_t node, const char *state, const char *reason)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    MYR_ASSERT(node < server->rows.node_count);
     myr_buf_puts(&text, "\"name\":");
     myr_json_quote(&text, myr_str_from(server->rows.nodes[node].name));
     myr_buf_printf(&text, ",\"state\":\"%s\",\"reason\":", state);

@@ -50,6 +50,7 @@ static void each_kind_has_its_members(void **state)
     struct node_row nodes[] = {{.name = "gpu-1"}, {.name = "gpu-2"}};
     struct job_row job = {.name = "a \"b\""};
     server->rows.nodes = nodes;
+    server->rows.node_count = 2;
     myr_vec_push(&server->rows.jobs, NULL);
     myr_vec_push(&server->rows.jobs, &job);
     feed_node(server, 1, "drained", "a\tfan");

@@ -389,7 +389,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
         *own = request;
         return MHD_YES;
     }
-    MYR_ASSERT(request->connection == connection && request->server == server);
+    MYR_ASSERT(request->connection == connection && request->body.len <= BODY_MAX);
     request->url = url;
     request->method = method;
     if (*data_size > 0) {

@@ -34,6 +34,7 @@ static void put(struct session *from, struct session *line, enum myr_wire_type t
                     : from->node == MYR_NONE ? MYR_WIRE_NO_NODE
                                              : from->node;
     MYR_ASSERT(from == line || from->via == line);
+    MYR_ASSERT(!line->via); /* a relay is connected by itself */
     if (line->over || !line->stream) {
         return;
     }
@@ -56,6 +57,7 @@ void session_say(struct session *session, enum myr_wire_type type, uint32_t epoc
 /* Deaf at once; gone when the stream, or the relay, says so. */
 void session_close(struct session *session, bool at_once)
 {
+    MYR_ASSERT(!session->via || (session->via->carrier && !session->stream));
     if (session->via) {
         /* The relay ends it, and says so; until then it is only deaf. */
         struct myr_wire_detach detach = {session->channel};

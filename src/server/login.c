@@ -77,6 +77,7 @@ void login_find(struct request *request)
             request->who.role = ROLE_VIEWER;
         }
     }
+    MYR_ASSERT(request->who.role < ROLE_COUNT);
 }
 
 /*
@@ -176,6 +177,7 @@ int login_call(struct request *request, struct myr_buf *ret, struct myr_err *err
     struct visit visit = {.who = *token, .until_ms = steady_ms() + VISIT_MS};
     myr_io_digest((struct myr_str){secret.data, secret.len}, visit.digest);
     myr_vec_push(&http->visits, visit);
+    MYR_ASSERT(http->visits.count <= VISITS_MAX && secret.len == 48);
     snprintf(request->cookie, sizeof(request->cookie),
              "myriad=%s; HttpOnly; SameSite=Strict; Path=/; Max-Age=%d", secret.data,
              VISIT_MS / 1000);
@@ -193,6 +195,7 @@ int logout_call(struct request *request, struct myr_buf *ret, struct myr_err *er
     (void)err;
     if (visit) {
         /* The order means nothing: the last one fills the gap. */
+        MYR_ASSERT((size_t)(visit - http->visits.items) < http->visits.count);
         *visit = http->visits.items[--http->visits.count];
     }
     snprintf(request->cookie, sizeof(request->cookie),

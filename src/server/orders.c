@@ -21,6 +21,7 @@ static void put_master(const struct server *server, const struct myr_effect *eff
 {
     struct myr_control_rank first = {.node = effect->node};
     (void)myr_control_job_ranks(server->control, effect->job, &first, 1);
+    MYR_ASSERT(first.node < server->rows.node_count);
     const char *address = server->rows.nodes[first.node].address;
     /* Another port for each start: what is left of the last may still hold its own. */
     uint64_t draw = myr_hash_u64((uint64_t)effect->job << 32 | effect->epoch);
@@ -65,7 +66,9 @@ static void send_start(struct session *session, const struct myr_effect *effect)
 /* Nothing is remembered of what was sent: reports and the core's own deadlines tell. */
 static void order(struct server *server, const struct myr_effect *effect)
 {
+    MYR_ASSERT(effect->node < server->rows.node_count);
     struct session *session = server->rows.nodes[effect->node].session;
+    MYR_ASSERT(!session || session->node == effect->node);
     if (!session || session->over) {
         return; /* the core gives orders again */
     }
@@ -111,6 +114,7 @@ static const struct myr_control_rank *find_rank(const struct myr_control_rank *r
 bool orders_fetch(struct server *server, const struct question *question, void *whom)
 {
     const struct job_row *row = rows_job(server, question->job);
+    MYR_ASSERT(row); /* who asks has looked for it */
     const struct myr_control_rank *at = find_rank(row->where, row->where_count, question);
     /* The last incarnation is asked of unless another one is named. */
     at = at || question->epoch == 0 ? at : find_rank(row->past, row->past_count, question);

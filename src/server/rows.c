@@ -30,8 +30,9 @@ static void row_put(struct server *server, struct row *row, const char *fmt, ...
     char key[256];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(key, sizeof(key), fmt, args);
+    int len = vsnprintf(key, sizeof(key), fmt, args);
     va_end(args);
+    MYR_ASSERT(len > 0 && (size_t)len < sizeof(key)); /* two that are cut could be one */
     myr_json_end(&row->json);
     store_put(server->store, key, (struct myr_str){row->text.data, row->text.len});
     myr_buf_done(&row->text);
@@ -40,9 +41,10 @@ static void row_put(struct server *server, struct row *row, const char *fmt, ...
 /* By name: the number of a node follows from the list of the configuration. */
 void rows_put_node(struct server *server, uint32_t node)
 {
+    MYR_ASSERT(node < server->rows.node_count);
     const struct node_row *n = &server->rows.nodes[node];
     struct row row;
-    MYR_ASSERT(node < server->rows.node_count);
+    MYR_ASSERT(rows_node(server, n->name) == node); /* it is read again by its name */
     /* The list of nodes that http.c keeps is no longer true. */
     server->node_changes++;
     row_begin(&row);
@@ -81,6 +83,8 @@ void rows_put_job(struct server *server, uint32_t job)
     MYR_ASSERT(job < server->rows.jobs.count);
     const struct job_row *j = server->rows.jobs.items[job];
     struct row row;
+    MYR_ASSERT(j && j->file); /* without its file it could not be read again */
+    MYR_ASSERT((j->where || j->where_count == 0) && (j->past || j->past_count == 0));
     row_begin(&row);
     myr_json_u64(&row.json, "token", j->token);
     myr_json_text(&row.json, "name", j->name);
@@ -134,9 +138,9 @@ uint64_t rows_gpu_ms(const struct tenant_row *tenant, int64_t now_ms)
 
 void rows_put_tenant(struct server *server, uint32_t tenant)
 {
+    MYR_ASSERT(tenant < server->rows.tenants.count && tenant < SERVER_TENANTS);
     const struct tenant_row *t = &server->rows.tenants.items[tenant];
     struct row row;
-    MYR_ASSERT(tenant < server->rows.tenants.count);
     row_begin(&row);
     /* Jobs name their tenant by this number. */
     myr_json_u64(&row.json, "id", tenant);
@@ -150,6 +154,7 @@ void rows_put_tenant(struct server *server, uint32_t tenant)
 void rows_put_token(struct server *server, const struct token_row *token, bool enrol)
 {
     struct row row;
+    MYR_ASSERT(token->role < ROLE_COUNT);
     row_begin(&row);
     myr_json_text(&row.json, "user", token->user);
     myr_json_text(&row.json, "unix_user", token->unix_user);
@@ -190,15 +195,16 @@ void rows_drop_token(struct server *server, uint32_t at)
 uint32_t rows_node(const struct server *server, const char *name)
 {
     uint32_t id = myr_strmap_get(&server->rows.node_ids, myr_str_from(name));
+    MYR_ASSERT(id == MYR_MAP_NONE || id < server->rows.node_count);
     return id == MYR_MAP_NONE ? MYR_NONE : id;
 }
 
 /* Who is connected is not kept: they come again by themselves. */
 void rows_put_relay(struct server *server, uint32_t relay)
 {
+    MYR_ASSERT(relay < server->rows.relays.count);
     const struct relay_row *r = &server->rows.relays.items[relay];
     struct row row;
-    MYR_ASSERT(relay < server->rows.relays.count);
     row_begin(&row);
     myr_json_text(&row.json, "serial", r->serial);
     myr_json_text(&row.json, "serial_before", r->serial_before);
@@ -209,6 +215,7 @@ void rows_put_relay(struct server *server, uint32_t relay)
 uint32_t rows_relay(struct server *server, const char *name, bool make)
 {
     struct rows *rows = &server->rows;
+    MYR_ASSERT(rows->relays.count <= SERVER_RELAYS);
     for (uint32_t i = 0; i < rows->relays.count; i++) {
         if (strcmp(rows->relays.items[i].name, name) == 0) {
             return i;
@@ -228,6 +235,7 @@ uint32_t rows_relay(struct server *server, const char *name, bool make)
 uint32_t rows_tenant(struct server *server, const char *name)
 {
     struct rows *rows = &server->rows;
+    MYR_ASSERT(rows->tenants.count <= SERVER_TENANTS);
     for (uint32_t i = 0; i < rows->tenants.count; i++) {
         if (strcmp(rows->tenants.items[i].name, name) == 0) {
             return i;
@@ -452,6 +460,7 @@ int rows_load(struct server *server, struct myr_err *err)
                                            "token/", "enrol/", "relay/"};
     const struct config *config = &server->config;
     struct rows *rows = &server->rows;
+    MYR_ASSERT(!rows->nodes && rows->jobs.count == 0 && config->node_count > 0);
     /* Rows of nodes that the store does not know yet are empty. */
     rows->node_count = config->node_count;
     rows->nodes = myr_xcalloc(config->node_count, sizeof(*rows->nodes));

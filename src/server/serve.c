@@ -108,6 +108,7 @@ static void stop(struct server *server)
 static void on_second(uv_timer_t *timer)
 {
     struct server *server = timer->data;
+    MYR_ASSERT(!server->stopping && server->http); /* stop() closes the timer */
     static uint64_t rang;
     if (server->stuck) {
         desk_turn(server); /* is there room again? */
@@ -278,6 +279,7 @@ static void on_keep(uv_timer_t *timer)
 {
     struct server *server = timer->data;
     struct myr_err err = {};
+    MYR_ASSERT(!server->stopping && server->config.etcd.count > 0);
     int rc = store_keep(server->store, &err);
     if (rc == MYR_ESTALE && !server->overtaken) {
         server->overtaken = true;
@@ -297,6 +299,7 @@ static void on_keep(uv_timer_t *timer)
 /* Power is taken from real nodes alone. */
 static int world_begin(struct server *server, struct myr_err *err)
 {
+    MYR_ASSERT(server->config.twin == (server->config.world == WORLD_TWIN));
     if (!server->config.twin) { /* there the power is simulated too */
         fence_begin(server);
     }

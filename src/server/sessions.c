@@ -22,6 +22,7 @@ static bool bind_node(struct session *session, struct myr_str said)
     const char *name = session_peer(session);
     const char *serial = session_serial(session);
     uint32_t id = rows_node(server, name);
+    MYR_ASSERT(session->node == MYR_NONE && !session->carrier);
     if (said.len > 0 && !myr_str_eq(said, myr_str_from(name))) {
         session_refuse(session, MYR_WIRE_REFUSED_NAME, "'%.*s' has the certificate of '%s'",
                        (int)(said.len < 64 ? said.len : 64), said.data, name);
@@ -41,6 +42,7 @@ static bool bind_node(struct session *session, struct myr_str said)
     /* The old connection may be dead without anybody having noticed: the new one is the node. */
     if (node->session && node->session != session) {
         struct session *old = node->session;
+        MYR_ASSERT(old->node == id); /* the two point to each other */
         old->node = MYR_NONE;
         session_close(old, true);
     }
@@ -73,6 +75,7 @@ void session_carry(struct session *session, uint32_t row)
 {
     /* It speaks for others, and is no node itself. */
     MYR_ASSERT(!session->carrier && session->node == MYR_NONE && !session->via);
+    MYR_ASSERT(row < session->server->rows.relays.count);
     session->server->rows.relays.items[row].session = session;
     session->carrier = myr_xcalloc(1, sizeof(*session->carrier));
     session->carrier->row = row;
@@ -85,7 +88,9 @@ static void welcome_relay(struct session *session)
 {
     struct server *server = session->server;
     uint32_t id = rows_relay(server, session_peer(session), false);
+    MYR_ASSERT(id != MYR_NONE); /* is_relay() has found it */
     struct session *old = server->rows.relays.items[id].session;
+    MYR_ASSERT(!old || old->carrier);
     if (old && !old->over) {
         session_close(old, true);
     }
@@ -113,6 +118,7 @@ static void on_hello(struct session *session, const struct myr_wire_hello *hello
                        MYR_WIRE_VERSION);
         return;
     }
+    MYR_ASSERT(session->node == MYR_NONE && !session->carrier); /* nobody's before its hello */
     session->greeted = true;
     session_say(session, MYR_WIRE_HELLO, 0,
                 &(struct myr_wire_hello){.name = myr_str_from(server->config.cluster),
@@ -182,6 +188,7 @@ static void report(struct session *session, const struct myr_wire_head *head,
                    struct myr_event event)
 {
     struct server *server = session->server;
+    MYR_ASSERT(session->node < server->rows.node_count);
     event.node = session->node;
     /*
      * The boot that it was welcomed with, whatever it says: the core drops what is of an older one.
@@ -297,6 +304,7 @@ static void on_node_message(struct session *session, const struct myr_wire_messa
 {
     const struct myr_wire_head *head = &message->head;
     const void *body = message->body;
+    MYR_ASSERT(session->greeted && session->node < session->server->rows.node_count);
     switch (head->type) {
     case MYR_WIRE_BEAT:
         return;
@@ -341,6 +349,7 @@ static void on_node_message(struct session *session, const struct myr_wire_messa
 /* Any message is a beat. */
 void session_heard(struct session *session)
 {
+    MYR_ASSERT(session->node < session->server->rows.node_count);
     struct node_row *node = &session->server->rows.nodes[session->node];
     /* Who came later has taken the node from who came before. */
     MYR_ASSERT(node->session == session);
@@ -397,6 +406,7 @@ void session_take(struct session *session, struct myr_str bytes)
 {
     struct server *server = session->server;
     struct myr_err err = {};
+    MYR_ASSERT(!session->carrier); /* a relay's bytes are for relay_take() */
     myr_wire_feed(&session->receiver, bytes);
     /* A hello may make it a relay's: then the bytes behind it are for relay_take(). */
     while (!session->over && !session->carrier) {
@@ -432,7 +442,9 @@ void sessions_forget(struct server *server, const void *whom)
 void session_gone(struct session *session)
 {
     struct server *server = session->server;
-    if (session->node != MYR_NONE && server->rows.nodes[session->node].session == session) {
+    if (session->node != MYR_NONE) {
+        /* Who has lost his node to another does not have its number any more. */
+        MYR_ASSERT(server->rows.nodes[session->node].session == session);
         server->rows.nodes[session->node].session = NULL;
     }
     for (size_t i = 0; i < session->waits.count; i++) {
@@ -483,6 +495,7 @@ void sessions_committed(struct server *server)
     for (size_t i = 0; i < server->to_ack.count; i++) {
         struct session *session = server->to_ack.items[i];
         if (session && !session->over) {
+            MYR_ASSERT(session->acked <= session->ack); /* what was taken only grows */
             session->acked = session->ack;
             session_say(session, MYR_WIRE_ACK, 0, &(struct myr_wire_ack){session->ack});
         }

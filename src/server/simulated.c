@@ -41,6 +41,7 @@ static void on_event(void *context, int64_t at_ms, const struct myr_event *event
 static void on_timer(uv_timer_t *timer)
 {
     struct simulated *simulated = timer->data;
+    MYR_ASSERT(simulated->live && simulated->server->simulated == simulated);
     myr_live_advance(simulated->live, core_ms(simulated->server), on_event, simulated);
     set_timer(simulated);
 }
@@ -60,6 +61,7 @@ static void set_timer(struct simulated *simulated)
 {
     struct server *server = simulated->server;
     int64_t now_ms = core_ms(server), next_ms = next_of_all(simulated, now_ms);
+    MYR_ASSERT(server->config.speed > 0);
     /* A day at the most: the world may never want to be looked at again. */
     int64_t far_ms = now_ms + (int64_t)(86400e3 * server->config.speed);
     next_ms = next_ms < far_ms ? next_ms : far_ms;
@@ -110,6 +112,7 @@ static bool fetch(struct server *server, const struct question *question, void *
     uint64_t next = myr_live_log(server->simulated->live, question->job, question->offset, &text);
     uint64_t from = next >= text.len ? next - text.len : question->offset;
     const struct job_row *row = rows_job(server, question->job);
+    MYR_ASSERT(row); /* who asks has looked for it */
     http_output(whom, &(struct output){.offset = from,
                                        .size = next,
                                        .ended = row->state >= MYR_CONTROL_DONE,
@@ -186,6 +189,7 @@ int simulated_grow(struct server *server, struct myr_err *err)
     struct simulated *simulated = server->simulated;
     /* Kept until the new world stands: where it cannot be made, the old one goes on. */
     struct simulated before = *simulated;
+    MYR_ASSERT(before.live);
     simulated->live = NULL;
     simulated->scenario = (struct myr_scenario){};
     int rc = make_world(simulated, err);
@@ -196,6 +200,7 @@ int simulated_grow(struct server *server, struct myr_err *err)
         simulated->arena = before.arena;
         return rc;
     }
+    MYR_ASSERT(simulated->live && simulated->live != before.live);
     end_world(&before);
     desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TAKEOVER});
     set_timer(simulated);
@@ -205,6 +210,7 @@ int simulated_grow(struct server *server, struct myr_err *err)
 /* The world is made from the core's state: what runs there goes on in it. */
 int simulated_begin(struct server *server, struct myr_err *err)
 {
+    MYR_ASSERT(!server->simulated && server->config.twin);
     struct simulated *simulated = myr_xcalloc(1, sizeof(*simulated));
     server->simulated = simulated;
     simulated->server = server;
@@ -220,6 +226,7 @@ int simulated_begin(struct server *server, struct myr_err *err)
 static void on_closed(uv_handle_t *handle)
 {
     struct simulated *simulated = handle->data;
+    MYR_ASSERT(simulated->server->simulated == simulated);
     end_world(simulated);
     simulated->server->simulated = NULL;
     free(simulated);

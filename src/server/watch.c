@@ -12,6 +12,7 @@ enum { WATCHERS_MAX = 1000, BEHIND_MAX = 1 << 20, PIECE = 16 << 10, ALIVE_S = 5 
 static void fill(struct watcher *watcher)
 {
     const struct feed *feed = &watcher->server->feed;
+    MYR_ASSERT(watcher->at <= watcher->text.len && watcher->next <= feed->next);
     /* Only when all of it is sent: what waits is not moved. */
     if (watcher->at == watcher->text.len) {
         myr_buf_clear(&watcher->text);
@@ -131,6 +132,7 @@ int watch_begin(struct request *request, struct myr_buf *ret, struct myr_err *er
     }
     http->watchers = watcher;
     http->watcher_count++;
+    MYR_ASSERT(http->watcher_count <= WATCHERS_MAX && watcher->next <= server->feed.next);
     struct MHD_Response *response =
         mhd.create_response_from_callback(MHD_SIZE_UNKNOWN, PIECE, on_read, watcher, on_free);
     MYR_ASSERT(response);

@@ -18,7 +18,7 @@ static void on_data(void *context, struct myr_io_stream *stream, struct myr_str 
     struct session *session = context;
     struct server *server = session->server;
     int64_t begun_ns = myr_clock_ns();
-    (void)stream;
+    MYR_ASSERT(session->stream == stream && !session->via);
     relay_take(session, bytes);
     /* For the histogram of /metrics: class k holds times below 2^k microseconds. */
     int64_t us = (myr_clock_ns() - begun_ns) / 1000;
@@ -37,7 +37,7 @@ static void on_open(void *context, struct myr_io_stream *stream)
 static void on_closed(void *context, struct myr_io_stream *stream, const struct myr_err *why)
 {
     struct session *session = context;
-    (void)stream;
+    MYR_ASSERT(session->stream == stream && !session->via); /* those behind a relay have none */
     /* An end without a reason is an agent's own, and not worth a line. */
     if (why->code < 0) {
         log_say("info", "agent: %s", why->message);
@@ -60,6 +60,7 @@ static void *on_accept(void *context, struct myr_io_stream *stream)
 static int64_t heard_ms(struct node_row *node)
 {
     const struct session *session = node->session;
+    MYR_ASSERT(!session || !session->via || session->via->carrier); /* it goes after them */
     if (session && session->via && !session->silent && !session->over &&
         session->via->carrier->heard_ms > node->heard_ms) {
         node->heard_ms = session->via->carrier->heard_ms;

@@ -17,6 +17,7 @@ static struct session *find(const struct carrier *carrier, uint32_t channel)
     uint32_t place = channel % MYR_WIRE_CHANNEL_PLACES;
     struct session *session =
         place < carrier->sessions.count ? carrier->sessions.items[place] : NULL;
+    MYR_ASSERT(!session || session->via->carrier == carrier);
     return session && session->channel == channel ? session : NULL;
 }
 
@@ -29,6 +30,7 @@ static void put_text(struct myr_str text, char *ret, size_t size)
 /* The place is free before the session is, which frees itself. */
 static void forget(struct carrier *carrier, struct session *session)
 {
+    MYR_ASSERT(session->via->carrier == carrier && !session->stream);
     struct session **place = &carrier->sessions.items[session->channel % MYR_WIRE_CHANNEL_PLACES];
     MYR_ASSERT(*place == session);
     *place = NULL;
@@ -42,6 +44,7 @@ static void attach(struct session *relay, const struct myr_wire_attach *attach)
 {
     struct carrier *carrier = relay->carrier;
     uint32_t place = attach->channel % MYR_WIRE_CHANNEL_PLACES;
+    MYR_ASSERT(!relay->via && !relay->over); /* no relay behind a relay */
     /* Places are given from 0 on: the list is as long as there are agents at most. */
     while (carrier->sessions.count <= place) {
         myr_vec_push(&carrier->sessions, NULL);
@@ -51,6 +54,7 @@ static void attach(struct session *relay, const struct myr_wire_attach *attach)
         session_drop(relay, "it gives a channel twice, or to a name that is too long");
         return;
     }
+    MYR_ASSERT(place < carrier->sessions.count);
     struct session *session = session_new(relay->server);
     session->via = relay;
     session->channel = attach->channel;
@@ -71,6 +75,7 @@ static void on_silent(struct session *relay, const struct myr_wire_silent *silen
         return;
     }
     struct node_row *node = &server->rows.nodes[session->node];
+    MYR_ASSERT(node->session == session);
     session->silent = !back;
     if (back) {
         session_heard(session);
@@ -137,6 +142,7 @@ static int take_one(struct session *relay, struct myr_err *err)
 {
     struct myr_wire_head head;
     struct myr_str frame;
+    MYR_ASSERT(relay->carrier && !relay->over);
     int rc = myr_wire_peek(&relay->receiver, &head, &frame, err);
     if (rc <= 0) {
         return rc;
@@ -178,6 +184,7 @@ void relay_take(struct session *session, struct myr_str bytes)
 void relay_gone(struct session *session)
 {
     struct carrier *carrier = session->carrier;
+    MYR_ASSERT(carrier->row < session->server->rows.relays.count);
     struct relay_row *row = &session->server->rows.relays.items[carrier->row];
     uint32_t count = 0;
     for (size_t i = 0; i < carrier->sessions.count; i++) {

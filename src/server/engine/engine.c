@@ -60,6 +60,7 @@ static void post(struct server *server, struct myr_event event)
 /* Nobody looks into a node here: what its scheduler says of it is the test. */
 static void answer_test(struct server *server, const struct myr_effect *effect)
 {
+    MYR_ASSERT(effect->node < server->rows.node_count);
     uint8_t is = server->engine->nodes[effect->node].is;
     if (is == ENGINE_NODE_UP || is == ENGINE_NODE_HELD) {
         post(server, (struct myr_event){.kind = MYR_EVENT_TESTED,
@@ -73,6 +74,7 @@ static void answer_test(struct server *server, const struct myr_effect *effect)
 static void ask_drain(struct server *server, uint32_t node, bool drain, const char *reason)
 {
     struct engine *engine = server->engine;
+    MYR_ASSERT(node < server->rows.node_count);
     engine->nodes[node].drain_asked = drain;
     engine->ops->node(server, node, drain, reason);
 }
@@ -163,16 +165,18 @@ static void start(struct server *server, uint32_t id)
 static void on_committed(struct server *server)
 {
     struct engine *engine = server->engine;
+    size_t stops = engine->stops.count, starts = engine->starts.count;
     /* Stops first: what is to start may wait for what they free. */
-    for (size_t i = 0; i < engine->stops.count; i++) {
+    for (size_t i = 0; i < stops; i++) {
         const struct stop stop = engine->stops.items[i];
         engine->ops->stop(server, stop.job, stop.epoch, stop.grace_s);
     }
-    engine->stops.count = 0;
-    for (size_t i = 0; i < engine->starts.count; i++) {
+    for (size_t i = 0; i < starts; i++) {
         start(server, engine->starts.items[i]);
     }
-    engine->starts.count = 0;
+    /* Orders are the core's, which decides nothing while they are given: none is lost here. */
+    MYR_ASSERT(engine->stops.count == stops && engine->starts.count == starts);
+    engine->stops.count = engine->starts.count = 0;
 }
 
 static int on_submit(struct server *server, const struct myr_job_spec *spec,
@@ -205,6 +209,7 @@ static void on_drain(struct server *server, uint32_t node, bool drain, const cha
 /* The takeover comes before anything is seen: the core gives nodes time to be there. */
 int engine_begin(struct server *server, const struct engine_ops *ops, struct myr_err *err)
 {
+    MYR_ASSERT(!server->engine && ops->begin && ops->start && ops->stop && ops->node && ops->end);
     struct engine *engine = myr_xcalloc(1, sizeof(*engine));
     engine->ops = ops;
     engine->nodes = myr_xcalloc(server->rows.node_count, sizeof(*engine->nodes));
@@ -230,6 +235,7 @@ void engine_end(struct server *server)
 void engine_free(struct engine *engine)
 {
     if (engine) {
+        MYR_ASSERT(engine->ops && engine->nodes);
         myr_vec_done(&engine->starts);
         myr_vec_done(&engine->stops);
         free(engine->nodes);
@@ -326,8 +332,9 @@ static void note_words(struct server *server, uint32_t node, const struct engine
 /* Called with every look, for every node: only what differs from before becomes an event. */
 void engine_node(struct server *server, uint32_t node, const struct engine_node *now)
 {
-    MYR_ASSERT(node < server->rows.node_count);
+    MYR_ASSERT(node < server->rows.node_count && now->is <= ENGINE_NODE_DOWN);
     struct seen *seen = &server->engine->nodes[node], was = *seen;
+    MYR_ASSERT(was.known || was.is == ENGINE_NODE_ABSENT); /* nothing was said of it */
     const struct node_row *row = &server->rows.nodes[node];
     bool there = now->is == ENGINE_NODE_UP || now->is == ENGINE_NODE_HELD;
     /* As before: nothing for the core to hear, but the words may have changed. */
@@ -385,6 +392,7 @@ static void tell_parts(struct server *server, const struct told *told)
                      (told->older ? rank.epoch <= told->epoch : rank.epoch == told->epoch) &&
                      (told->node == MYR_NONE || rank.node == told->node);
         /* A slot that is not used has no node: the first stands in for it, and 'meant' is false. */
+        MYR_ASSERT(!rank.used || rank.node < server->rows.node_count);
         bool unheard = engine->nodes[rank.used ? rank.node : 0].is == ENGINE_NODE_SILENT;
         if (!meant || (told->older && unheard)) {
             continue; /* of a node that is not heard nobody knows what runs there */
@@ -426,6 +434,7 @@ void engine_gone(struct server *server, uint32_t job, uint32_t epoch, uint32_t n
 /* A step that is no step: the same numbers again, as a sign of life. */
 void engine_runs(struct server *server, uint32_t job, uint32_t epoch)
 {
+    MYR_ASSERT(job < myr_control_jobs(server->control));
     struct myr_control_job is = myr_control_job(server->control, job);
     struct myr_control_rank rank = {.node = MYR_NONE};
     if (myr_control_job_ranks(server->control, job, &rank, 1) > 0 && rank.epoch == epoch) {

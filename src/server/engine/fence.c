@@ -59,6 +59,7 @@ static void forget(struct fences *fences, struct order *order)
 {
     struct order **at = &fences->orders;
     while (*at != order) {
+        MYR_ASSERT(*at);
         at = &(*at)->next;
     }
     *at = order->next;
@@ -70,6 +71,7 @@ static void on_done(struct server *server, void *context, const struct call_resu
 {
     struct order *order = context;
     char outcome[400], said[MYR_EXCERPT_MAX];
+    MYR_ASSERT(order->node < server->rows.node_count && server->fences->orders);
     double took_s = (double)(steady_ms() - order->since_ms) / 1000;
     struct myr_str why = last_line(result->err.len ? result->err : result->out);
     if (result->code == 0) {
@@ -90,6 +92,7 @@ static void on_done(struct server *server, void *context, const struct call_resu
 void fence_begin(struct server *server)
 {
     const struct config *config = &server->config;
+    MYR_ASSERT(!server->fences);
     server->fences = myr_xcalloc(1, sizeof(*server->fences));
     server->fences->calls = calls_new(server, &(struct call_how){"", "", config->fence_timeout_s});
     if (config->fence[0] && access(config->fence, X_OK) < 0) {
@@ -102,6 +105,7 @@ void fence_begin(struct server *server)
 void fence_node(struct server *server, const struct myr_effect *effect)
 {
     struct fences *fences = server->fences;
+    MYR_ASSERT(fences && effect->node < server->rows.node_count);
     const char *name = server->rows.nodes[effect->node].name;
     const char *const argv[] = {server->config.fence, name, NULL};
     if (!server->config.fence[0]) {

@@ -214,6 +214,7 @@ static int mark_other(void *context, struct myr_str name, struct myr_err *err)
     uint32_t id = myr_strmap_get(&slurm->server->rows.node_ids, name);
     (void)err;
     if (id != MYR_MAP_NONE) {
+        MYR_ASSERT(id < slurm->server->rows.node_count);
         struct node_seen *seen = &slurm->nodes[id];
         seen->others = slurm->look;
         snprintf(seen->other, sizeof(seen->other), "Slurm: job %.*s of %.*s runs there",
@@ -253,6 +254,7 @@ static void take_missing(struct slurm *slurm)
 {
     for (size_t i = slurm->gangs.count; i-- > 0;) {
         struct gang was = slurm->gangs.items[i];
+        MYR_ASSERT(was.known_at <= slurm->look && (was.stage == STAGE_THERE || was.id == 0));
         /* An sbatch that has not answered may come into being after this list was made. */
         if (was.seen || was.stage == STAGE_ASKED || slurm->look <= was.known_at) {
             continue;
@@ -309,7 +311,9 @@ static int each_name(void *context, struct myr_str name, struct myr_err *err)
     if (id == MYR_MAP_NONE) {
         return MYR_OK;
     }
+    MYR_ASSERT(id < slurm->server->rows.node_count);
     struct node_seen *seen = &slurm->nodes[id];
+    MYR_ASSERT(seen->look <= slurm->look && seen->others <= slurm->look);
     seen->look = slurm->look;
     /* A controller that was started anew has heard of nobody yet: no sign of a node's death. */
     if (now.is == ENGINE_NODE_SILENT && seen->there && slurm->back_ms &&
@@ -372,6 +376,7 @@ static void take_absent(struct slurm *slurm)
 /* Soon while something is expected, else after poll_s; a controller that is away is not pressed. */
 static void set_next(struct slurm *slurm)
 {
+    MYR_ASSERT(!slurm->under_way);
     int64_t wait_ms = 1000 * (int64_t)slurm->server->config.slurm.poll_s, now_ms = steady_ms();
     for (size_t i = 0; i < slurm->gangs.count && !slurm->failed; i++) {
         const struct gang *gang = &slurm->gangs.items[i];
@@ -457,6 +462,7 @@ static void on_jobs(struct server *server, void *context, const struct call_resu
 {
     struct slurm *slurm = context;
     (void)server;
+    MYR_ASSERT(slurm->under_way && !slurm->jobs_here);
     (void)take_output(slurm, "squeue", &slurm->jobs, result);
     slurm->jobs_here = true;
     look_over(slurm);
@@ -466,6 +472,7 @@ static void on_nodes(struct server *server, void *context, const struct call_res
 {
     struct slurm *slurm = context;
     (void)server;
+    MYR_ASSERT(slurm->under_way && slurm->whole && !slurm->nodes_here);
     (void)take_output(slurm, "sinfo", &slurm->lines, result);
     slurm->nodes_here = true;
     look_over(slurm);
@@ -479,7 +486,7 @@ void slurm_look(struct slurm *slurm)
         "squeue", "-h", "-a", "-t", "all", "-o", MYR_SLURM_JOB_FORMAT, NULL};
     static const char *const nodes[] = {"sinfo", "-h", "-a", "-e", "-o", MYR_SLURM_NODE_FORMAT,
                                         NULL};
-    MYR_ASSERT(!slurm->under_way);
+    MYR_ASSERT(!slurm->under_way && !slurm->closing);
     /* Nodes are looked at every poll_s, jobs also in between while one is starting or ending. */
     slurm->whole = slurm->looks_done == 0 ||
                    steady_ms() - slurm->whole_ms >= 1000 * (int64_t)config->poll_s - SOON_MS;

@@ -28,13 +28,14 @@ struct gang *slurm_gang(struct slurm *slurm, uint32_t job, uint32_t epoch)
 void slurm_drop(struct slurm *slurm, const struct gang *gang)
 {
     size_t at = (size_t)(gang - slurm->gangs.items);
-    MYR_ASSERT(at < slurm->gangs.count);
+    MYR_ASSERT(at < slurm->gangs.count && &slurm->gangs.items[at] == gang);
     slurm->gangs.items[at] = slurm->gangs.items[--slurm->gangs.count];
 }
 
 /* Sooner than planned, never later; a look that is under way plans the next itself. */
 void slurm_look_in(struct slurm *slurm, int64_t ms)
 {
+    MYR_ASSERT(ms > 0);
     if (!slurm->closing && !slurm->under_way &&
         (!uv_is_active((uv_handle_t *)&slurm->timer) ||
          (int64_t)uv_timer_get_due_in(&slurm->timer) > ms)) {
@@ -164,6 +165,7 @@ static void on_submitted(struct server *server, void *context, const struct call
     if (!gang || gang->stage == STAGE_THERE) {
         return; /* a look was quicker */
     }
+    MYR_ASSERT(gang->id == 0 && gang->known_at <= slurm->look);
     gang->since_ms = steady_ms();
     gang->known_at = slurm->look;
     if (result->code == 0 && myr_slurm_read_id(result->out, &id)) {
@@ -235,6 +237,7 @@ static void submit(struct slurm *slurm, const struct engine_gang *gang)
         return;
     }
     uint64_t key = (uint64_t)gang->job << 32 | gang->epoch;
+    MYR_SLOW_ASSERT(!slurm_gang(slurm, gang->job, gang->epoch)); /* nothing is asked for twice */
     /* Known before the command runs: a look meanwhile may find it. */
     myr_vec_push(&slurm->gangs, (struct gang){.job = gang->job,
                                               .epoch = gang->epoch,
@@ -303,6 +306,7 @@ static void on_flush(uv_timer_t *timer)
         const char *const resume[] = {"scontrol", "update", names.data, "State=RESUME", NULL};
         call(slurm->calls,
              &(struct call_order){.argv = first->drain ? drain : resume, .done = on_node_told});
+        MYR_ASSERT(next > i); /* the first is like itself */
         i = next;
     }
     slurm->orders.count = 0;
@@ -313,6 +317,7 @@ void slurm_node(struct server *server, uint32_t node, bool drain, const char *re
 {
     struct slurm *slurm = slurm_of(server);
     struct node_order order = {.node = node, .drain = drain};
+    MYR_ASSERT(node < server->rows.node_count && !slurm->closing);
     snprintf(order.reason, sizeof(order.reason), "%s", reason);
     myr_vec_push(&slurm->orders, order);
     uv_timer_start(&slurm->flush, on_flush, FLUSH_MS, 0);

@@ -21,6 +21,7 @@ static void on_second(struct server *server)
     /* Deadlines are looked at once a second, which is near enough for a grace. */
     for (size_t i = 0; i < slurm->gangs.count; i++) {
         struct gang *gang = &slurm->gangs.items[i];
+        MYR_ASSERT(gang->stopping || (!gang->killed && gang->kill_ms == 0)); /* nobody unasked */
         if (gang->stopping && !gang->killed && gang->kill_ms && now_ms >= gang->kill_ms) {
             gang->killed = true;
             slurm_cancel(slurm, gang->id, false);
@@ -36,6 +37,7 @@ static bool on_fetch(struct server *server, const struct question *question, voi
     const struct job_row *row = rows_job(server, question->job);
     struct myr_control_job job = myr_control_job(server->control, question->job);
     char path[PATH_BYTES + 64];
+    MYR_ASSERT(row); /* who asks has looked for it */
     uint32_t epoch = question->epoch ? question->epoch : job.epoch;
     /* Room is left for the name of the log. */
     script_folder(slurm->spool, question->job, epoch, path, sizeof(path) - 32);
@@ -142,6 +144,7 @@ static int on_begin(struct server *server, struct myr_err *err)
 static void on_closed(uv_handle_t *handle)
 {
     struct slurm *slurm = handle->data;
+    MYR_ASSERT(slurm->closing && slurm->open_handles > 0);
     if (--slurm->open_handles == 0) {
         myr_vec_done(&slurm->gangs);
         myr_vec_done(&slurm->early);
@@ -159,6 +162,7 @@ static void on_closed(uv_handle_t *handle)
 static void on_end(struct server *server)
 {
     struct slurm *slurm = slurm_of(server);
+    MYR_ASSERT(!slurm->closing && slurm->open_handles == 0);
     slurm->closing = true;
     calls_free(slurm->calls);
     slurm->open_handles = 2;

@@ -209,6 +209,9 @@ static void ends(void)
 {
     sees("and can again");
     ask("Bearer a", "GET", "/v1/usage", "");
+    ask("Bearer a", "POST", "/v1/design",
+        "{\"nodes\":\"n[0-3]\",\"gpus_per_node\":\"8\",\"nodes_per_leaf\":\"2\","
+        "\"design_nodes\":\"4\"}");
 }
 
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *at)
