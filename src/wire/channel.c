@@ -24,6 +24,7 @@ struct myr_wire_layout {
 static void put_le(struct myr_buf *buf, uint64_t value, uint32_t bytes)
 {
     char text[8];
+    MYR_ASSERT(bytes <= sizeof(text));
     for (uint32_t i = 0; i < bytes; i++) {
         text[i] = (char)(value >> 8 * i);
     }
@@ -39,9 +40,12 @@ void myr_wire_sender_init(struct myr_wire_sender *sender)
 /* Type, count, then number and kind of each field: what keep_schema() reads at the other end. */
 static void put_schema(struct myr_buf *payload, const struct myr_wire_table *table)
 {
+    /* What the other end would refuse is never told. */
+    MYR_ASSERT(table->type != MYR_WIRE_SCHEMA && table->count <= MYR_WIRE_FIELDS_MAX);
     put_le(payload, table->type, 1);
     put_le(payload, table->count, 2);
     for (uint16_t i = 0; i < table->count; i++) {
+        MYR_ASSERT(table->fields[i].number > 0 && table->fields[i].kind < MYR_WIRE_KIND_COUNT);
         put_le(payload, table->fields[i].number, 2);
         put_le(payload, table->fields[i].kind, 1);
     }
@@ -63,6 +67,7 @@ static void put_field(struct myr_buf *payload, const struct myr_wire_field *fiel
     case MYR_WIRE_TEXT: {
         const struct myr_str *text = (const void *)at;
         size_t len = text->len < MYR_WIRE_TEXT_MAX ? text->len : MYR_WIRE_TEXT_MAX;
+        MYR_ASSERT(text->data || len == 0);
         put_le(payload, len, 4);
         myr_buf_put(payload, text->data ? text->data : "", len);
         break;
@@ -70,6 +75,7 @@ static void put_field(struct myr_buf *payload, const struct myr_wire_field *fiel
     case MYR_WIRE_U32_LIST: {
         const struct myr_wire_list *list = (const void *)at;
         MYR_ASSERT(list->count <= MYR_WIRE_LIST_MAX);
+        MYR_ASSERT(list->items || list->count == 0);
         put_le(payload, list->count, 4);
         for (uint32_t i = 0; i < list->count; i++) {
             put_le(payload, list->items[i], 4);
@@ -88,6 +94,8 @@ void myr_wire_send(struct myr_wire_sender *sender, struct myr_buf *buf, enum myr
     const struct myr_wire_table *table = sender->table_of((uint8_t)type);
     struct myr_wire_head head = {.version = sender->version, .node = node, .epoch = epoch};
     MYR_ASSERT(table && table->count <= MYR_WIRE_FIELDS_MAX);
+    MYR_ASSERT(type != MYR_WIRE_SCHEMA && type < MYR_ARRAY_COUNT(sender->told));
+    MYR_ASSERT(message || table->count == 0);
     /* Once for each type. A schema frame has no sequence of its own: it is 0. */
     if (!sender->told[type]) {
         sender->told[type] = true;
@@ -129,6 +137,8 @@ void myr_wire_receiver_done(struct myr_wire_receiver *receiver)
 void myr_wire_feed(struct myr_wire_receiver *receiver, struct myr_str bytes)
 {
     struct myr_buf *buf = &receiver->bytes;
+    MYR_ASSERT(receiver->layouts && receiver->at <= buf->len);
+    MYR_ASSERT(bytes.data || bytes.len == 0);
     /* What was read goes away in large pieces, so that moving costs less than a byte each. */
     if (receiver->at > 0 && receiver->at >= buf->len / 2) {
         memmove(buf->data, buf->data + receiver->at, buf->len - receiver->at);
@@ -136,6 +146,7 @@ void myr_wire_feed(struct myr_wire_receiver *receiver, struct myr_str bytes)
         receiver->at = 0;
     }
     myr_buf_put(buf, bytes.data, bytes.len);
+    MYR_ASSERT(buf->len - receiver->at >= bytes.len); /* and what was not read before it */
 }
 
 /* A payload that is read from the front. */
@@ -160,6 +171,7 @@ static bool take(struct cursor *cursor, size_t len, const char **ret)
 static bool take_le(struct cursor *cursor, uint32_t bytes, uint64_t *ret)
 {
     const char *at;
+    MYR_ASSERT(bytes <= sizeof(*ret));
     if (!take(cursor, bytes, &at)) {
         return false;
     }
@@ -192,6 +204,7 @@ static int keep_schema(struct myr_wire_receiver *receiver, struct myr_str payloa
     if (!good || cursor.left > 0) {
         return myr_err_set(err, MYR_ECORRUPT, "a schema that makes no sense");
     }
+    MYR_ASSERT(type <= UINT8_MAX && count <= MYR_WIRE_FIELDS_MAX);
     layout.count = (uint16_t)count;
     if (!receiver->layouts[type]) {
         receiver->layouts[type] = myr_xcalloc(1, sizeof(layout));
@@ -205,6 +218,7 @@ static void *place_of(const struct myr_wire_table *table, uint16_t number, uint8
 {
     for (uint16_t i = 0; i < table->count; i++) {
         if (table->fields[i].number == number && table->fields[i].kind == kind) {
+            MYR_ASSERT(table->fields[i].offset < table->size);
             return (char *)body + table->fields[i].offset;
         }
     }
@@ -225,6 +239,7 @@ static bool take_list(struct myr_wire_receiver *receiver, struct cursor *cursor,
     myr_buf_put(&receiver->lists, at, (size_t)count * 4);
     if (ret) {
         const void *items = receiver->lists.data;
+        MYR_ASSERT(count == 0 || ((uintptr_t)items & 3) == 0);
         *ret = (struct myr_wire_list){count ? items : NULL, (uint32_t)count};
     }
     return true;
@@ -249,6 +264,7 @@ static bool take_field(struct myr_wire_receiver *receiver, struct cursor *cursor
                        void *place)
 {
     uint64_t number;
+    MYR_ASSERT(kind < MYR_WIRE_KIND_COUNT); /* no schema with another one was kept */
     switch ((enum myr_wire_kind)kind) {
     case MYR_WIRE_U32:
         if (!take_le(cursor, 4, &number)) {
@@ -295,6 +311,7 @@ static int read_body(struct myr_wire_receiver *receiver, struct myr_str payload,
                            myr_wire_type_name(ret->head.type));
     }
     MYR_ASSERT(!table || table->size <= sizeof(ret->body));
+    MYR_ASSERT(ret->head.type != MYR_WIRE_SCHEMA && layout->count <= MYR_WIRE_FIELDS_MAX);
     for (uint16_t i = 0; i < layout->count; i++) {
         void *place =
             table ? place_of(table, layout->numbers[i], layout->kinds[i], ret->body) : NULL;
@@ -313,7 +330,9 @@ static int read_body(struct myr_wire_receiver *receiver, struct myr_str payload,
 int myr_wire_next(struct myr_wire_receiver *receiver, struct myr_wire_message *ret,
                   struct myr_err *err)
 {
+    MYR_ASSERT(receiver->layouts);
     for (;;) {
+        MYR_ASSERT(receiver->at <= receiver->bytes.len);
         /* Nothing is left: not even the beginning of a frame. */
         if (receiver->at == receiver->bytes.len) {
             return 0;
@@ -333,6 +352,7 @@ int myr_wire_next(struct myr_wire_receiver *receiver, struct myr_wire_message *r
         if (rc < 0) {
             return rc; /* nothing was taken: the next call says the same */
         }
+        MYR_ASSERT(size > 0 && size <= bytes.len); /* it gets on, and no further than was fed */
         receiver->at += size;
         if (head.type != MYR_WIRE_SCHEMA) {
             return 1;
@@ -348,11 +368,13 @@ int myr_wire_peek(const struct myr_wire_receiver *receiver, struct myr_wire_head
                             receiver->bytes.len - receiver->at};
     struct myr_str payload;
     size_t size;
+    MYR_ASSERT(receiver->at <= receiver->bytes.len);
     if (bytes.len == 0) {
         return 0;
     }
     int rc = myr_wire_frame_get(bytes, ret, &payload, &size, err);
     if (rc > 0) {
+        MYR_ASSERT(size >= MYR_WIRE_HEAD_BYTES && size <= bytes.len);
         *ret_frame = (struct myr_str){bytes.data, size};
     }
     return rc;
@@ -363,5 +385,6 @@ void myr_wire_skip(struct myr_wire_receiver *receiver, struct myr_str frame)
 {
     MYR_ASSERT(frame.data == receiver->bytes.data + receiver->at);
     MYR_ASSERT(frame.len <= receiver->bytes.len - receiver->at);
+    MYR_ASSERT(frame.len >= MYR_WIRE_HEAD_BYTES);
     receiver->at += frame.len;
 }

@@ -33,6 +33,7 @@ static uint64_t get_le(const char *at, uint32_t bytes)
  */
 static uint32_t checksum(const void *head, struct myr_str payload)
 {
+    MYR_ASSERT(payload.len <= MYR_WIRE_PAYLOAD_MAX); /* which zlib's own type can hold */
     uLong sum = crc32(0, head, CHECKED_BYTES);
     if (payload.len > 0) {
         sum = crc32(sum, (const Bytef *)payload.data, (uInt)payload.len);
@@ -46,6 +47,7 @@ void myr_wire_frame_put(struct myr_buf *buf, const struct myr_wire_head *head,
 {
     uint8_t bytes[MYR_WIRE_HEAD_BYTES];
     MYR_ASSERT(payload.len <= MYR_WIRE_PAYLOAD_MAX);
+    MYR_ASSERT(payload.data || payload.len == 0);
     put_le(bytes, MAGIC, 2);
     bytes[2] = head->version;
     bytes[3] = head->type;
@@ -91,10 +93,7 @@ int myr_wire_frame_get(struct myr_str bytes, struct myr_wire_head *ret, struct m
                                  .epoch = (uint32_t)get_le(bytes.data + 12, 4),
                                  .sequence = get_le(bytes.data + 16, 8)};
     /* Before more is waited for: the length is still unproved. */
-    int rc = check_head(&head, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(check_head(&head, err));
     if (bytes.len - MYR_WIRE_HEAD_BYTES < head.length) {
         return 0;
     }
@@ -105,5 +104,6 @@ int myr_wire_frame_get(struct myr_str bytes, struct myr_wire_head *ret, struct m
     *ret = head;
     *ret_payload = payload;
     *ret_size = MYR_WIRE_HEAD_BYTES + head.length;
+    MYR_ASSERT(*ret_size <= bytes.len);
     return 1;
 }
