@@ -11,6 +11,7 @@
 static void answer(struct world *w, enum myr_event_kind kind, const struct myr_effect *order,
                    uint8_t code, int64_t after_ms)
 {
+    MYR_ASSERT(after_ms >= 0 && node_at(w, order->node)->up); /* who is off says nothing */
     struct myr_event event = {.kind = (uint8_t)kind,
                               .code = code,
                               .node = order->node,
@@ -43,6 +44,7 @@ static bool runs_up_to(const struct world *w, uint32_t node, uint32_t job, uint3
 /* Told to stop, or ended by itself: both are never started again. */
 static bool was_stopped(const struct wnode *node, uint32_t job, uint32_t epoch)
 {
+    MYR_ASSERT(epoch > 0); /* an empty entry has 0, and must not stand for it */
     /* An entry stands for all epochs of its job up to its own. */
     for (size_t i = 0; i < MYR_ARRAY_COUNT(node->stopped); i++) {
         if (node->stopped[i].epoch >= epoch && node->stopped[i].job == job) {
@@ -64,6 +66,7 @@ static bool is_new_here(struct wnode *node, uint32_t job)
      * The oldest image makes room, as on a disk that is full; 0 is no job,
      * so numbers are one more.
      */
+    MYR_ASSERT(job < UINT32_MAX);
     node->ran[node->ran_next++ % MYR_ARRAY_COUNT(node->ran)] = job + 1;
     return true;
 }
@@ -74,15 +77,17 @@ static int64_t start_ms(struct world *w, uint32_t job, const struct myr_effect *
     struct myr_rng rng;
     /* Drawn from job, node and epoch: the same start takes the same time in every run. */
     draw_init(&rng, w->seed, DRAW_START, (uint64_t)job << 32 | order->node, order->epoch);
+    MYR_ASSERT(order->epoch > 0);
     /* Of the whole gang: some parts take longer the larger it is. */
     uint32_t gpus = order->world;
     int64_t ms = times_draw_ms(&w->times, TIME_IMPORT, gpus, &rng) +
                  times_draw_ms(&w->times, TIME_CONTEXT, gpus, &rng);
-    if (is_new_here(&w->nodes[order->node], job)) {
+    if (is_new_here(node_at(w, order->node), job)) {
         ms += times_draw_ms(&w->times, TIME_PULL, gpus, &rng);
         /* A node that replaces another joins a gang that exists already. */
         ms += order->epoch > 1 ? times_draw_ms(&w->times, TIME_REPLACE, gpus, &rng) : 0;
     }
+    MYR_ASSERT(ms >= 0);
     return ms;
 }
 
@@ -92,8 +97,9 @@ static int64_t start_ms(struct world *w, uint32_t job, const struct myr_effect *
  */
 static void take_start(struct world *w, uint32_t job, const struct myr_effect *order)
 {
-    struct wnode *node = &w->nodes[order->node];
+    struct wnode *node = node_at(w, order->node);
     uint32_t at = find_rank(w, order->node, job, order->epoch);
+    MYR_ASSERT(node->up && node->cut == 0 && node->boot == order->boot);
     if (was_stopped(node, job, order->epoch)) {
         /* "Stopped" is said of all epochs up to this one: not while an older one is stopping. */
         if (!runs_up_to(w, order->node, job, order->epoch)) {
@@ -109,7 +115,7 @@ static void take_start(struct world *w, uint32_t job, const struct myr_effect *o
         return;
     }
     for (uint32_t other = node->first_rank, next; other != MYR_NONE; other = next) {
-        const struct wrank *old = &w->ranks.items[other];
+        const struct wrank *old = rank_at(w, other);
         next = old->next_on_node;
         if (old->job == job && old->epoch < order->epoch) { /* a newer epoch takes its place */
             agent_gone(w, other, old->serial & 0xffffff);
@@ -130,6 +136,7 @@ static void take_start(struct world *w, uint32_t job, const struct myr_effect *o
         answer(w, MYR_EVENT_STARTED, order, 1, 10000);
         return;
     }
+    MYR_ASSERT(find_rank(w, order->node, job, order->epoch) == MYR_NONE);
     /* The first rank of an epoch brings its incarnation. */
     uint32_t inc = inc_of(w, job, order->epoch);
     uint32_t id = rank_new(w, &(struct wrank){.job = job,
@@ -148,12 +155,13 @@ static bool is_meant(const struct world *w, uint32_t rank, uint32_t serial)
 
 void agent_ready(struct world *w, uint32_t id, uint32_t serial)
 {
-    struct wrank *rank = &w->ranks.items[id];
+    struct wrank *rank = rank_at(w, id);
     if (!is_meant(w, id, serial) || rank->stopping) {
         return;
     }
     struct myr_effect order = {
         .node = rank->node, .job = w->jobs[rank->job].id, .epoch = rank->epoch};
+    MYR_ASSERT(!rank->up); /* its processes come up once */
     inc_rank_up(w, id);
     answer(w, MYR_EVENT_STARTED, &order, 0, 0);
 }
@@ -161,12 +169,14 @@ void agent_ready(struct world *w, uint32_t id, uint32_t serial)
 /* Also what is older than the epoch: an agent that stops one leaves none before it. */
 static void take_stop(struct world *w, uint32_t job, const struct myr_effect *order)
 {
-    struct wnode *node = &w->nodes[order->node];
+    struct wnode *node = node_at(w, order->node);
     bool any = false;
+    MYR_ASSERT(node->up && node->boot == order->boot);
     /* Before anything else: whatever comes late from now on starts nothing. */
     agent_remember(node, job, order->epoch);
+    MYR_ASSERT(was_stopped(node, job, order->epoch));
     for (uint32_t at = node->first_rank; at != MYR_NONE; at = w->ranks.items[at].next_on_node) {
-        struct wrank *rank = &w->ranks.items[at];
+        struct wrank *rank = rank_at(w, at);
         if (rank->job == job && rank->epoch <= order->epoch) {
             any = true;
             if (!rank->stopping) {
@@ -176,6 +186,7 @@ static void take_stop(struct world *w, uint32_t job, const struct myr_effect *or
                 int64_t ms = 200 + times_draw_ms(&w->times, TIME_TEARDOWN, order->world, &rng);
                 /* With time to save, the checkpoint stalls it first. */
                 ms += order->grace_s > 0 ? w->jobs[job].group->stall_ms : 0;
+                MYR_ASSERT(ms > 0);
                 rank->stopping = true;
                 inc_break(w, rank->inc, order->grace_s > 0);
                 happen(w, w->now_ms + ms, HAP_GONE, at, rank->serial);
@@ -192,17 +203,18 @@ void agent_gone(struct world *w, uint32_t id, uint32_t serial)
     if (!is_meant(w, id, serial)) {
         return;
     }
-    const struct wrank *rank = &w->ranks.items[id];
+    const struct wrank *rank = rank_at(w, id);
     struct myr_effect order = {
         .node = rank->node, .job = w->jobs[rank->job].id, .epoch = rank->epoch};
     rank_end(w, id);
+    MYR_ASSERT(find_rank(w, order.node, rank->job, order.epoch) == MYR_NONE);
     answer(w, MYR_EVENT_STOPPED, &order, 0, 0);
 }
 
 /* Numbers go up: a test that is repeated is not made twice. */
 static void take_test(struct world *w, const struct myr_effect *order)
 {
-    struct wnode *node = &w->nodes[order->node];
+    struct wnode *node = node_at(w, order->node);
     if (order->epoch <= node->test_number) {
         return; /* it is at it, at a newer one, or its answer is on the way */
     }
@@ -211,6 +223,7 @@ static void take_test(struct world *w, const struct myr_effect *order)
     /* A check of a node that joins is quick; a diagnosis takes its time. */
     enum time_part part = order->reason ? TIME_DIAGNOSE : TIME_CHECK;
     int64_t after_ms = times_draw_node_ms(&w->times, part, &rng);
+    MYR_ASSERT(after_ms >= 0 && order->epoch > node->test_number);
     node->test_number = order->epoch;
     /* What the test will say is settled when it begins. */
     answer(w, MYR_EVENT_TESTED, order, node->broken, after_ms);
@@ -218,10 +231,11 @@ static void take_test(struct world *w, const struct myr_effect *order)
 
 void agent_take(struct world *w, const struct myr_effect *order)
 {
-    const struct wnode *node = &w->nodes[order->node];
+    const struct wnode *node = node_at(w, order->node);
     if (!node->up || node->cut > 0 || node->boot != order->boot) {
         return; /* not heard, or meant for another boot */
     }
+    MYR_ASSERT(order->kind == MYR_EFFECT_TEST || order->job != MYR_NONE);
     uint32_t job = order->job == MYR_NONE ? MYR_NONE : w->job_of_id[order->job];
     if (order->kind == MYR_EFFECT_START) {
         take_start(w, job, order);
@@ -236,7 +250,7 @@ void agent_take(struct world *w, const struct myr_effect *order)
 
 void shell_silent(struct world *w, uint32_t id, uint32_t quiet)
 {
-    struct wnode *node = &w->nodes[id];
+    struct wnode *node = node_at(w, id);
     bool silent = !node->up || node->cut > 0;
     /* Of an older silence, or over since, or nobody is there to be told. */
     if ((node->quiet & 0xffffff) != quiet || !silent || !w->line.up || node->told_silent) {
@@ -252,8 +266,9 @@ void shell_silent(struct world *w, uint32_t id, uint32_t quiet)
 /* From now until the shell would say that the node is silent. */
 static void watch_silence(struct world *w, uint32_t id)
 {
-    struct wnode *node = &w->nodes[id];
+    struct wnode *node = node_at(w, id);
     struct myr_rng rng;
+    MYR_ASSERT(!node->up || node->cut > 0); /* who is heard is not silent */
     node->quiet++;
     draw_init(&rng, w->seed, DRAW_DETECT, id, node->quiet);
     int64_t ms = times_draw_node_ms(&w->times, TIME_DETECT_LOST, &rng);
@@ -263,7 +278,7 @@ static void watch_silence(struct world *w, uint32_t id)
 
 void node_cut(struct world *w, uint32_t id, bool cut)
 {
-    struct wnode *node = &w->nodes[id];
+    struct wnode *node = node_at(w, id);
     if (cut) {
         /* Partitions may overlap: the first one cuts, the last one heals. */
         if (node->cut++ == 0 && node->up) {
@@ -276,6 +291,7 @@ void node_cut(struct world *w, uint32_t id, bool cut)
     }
     MYR_ASSERT(node->cut > 0);
     if (--node->cut == 0 && node->up) {
+        MYR_ASSERT(node->cut_ms >= 0 && node->cut_ms <= w->now_ms);
         node->cut_ms = -1;
         node->quiet++;
         if (node->told_silent && w->line.up) {
@@ -289,7 +305,7 @@ void node_cut(struct world *w, uint32_t id, bool cut)
 /* Power is gone, or the machine: everything on it ends, and nobody says so. */
 void node_down(struct world *w, uint32_t id)
 {
-    struct wnode *node = &w->nodes[id];
+    struct wnode *node = node_at(w, id);
     if (!node->up) {
         return;
     }
@@ -297,13 +313,14 @@ void node_down(struct world *w, uint32_t id)
         rank_end(w, node->first_rank);
     }
     node->up = false;
+    MYR_ASSERT(!node_hears(w, id) && node->boot > 0);
     /* Dead and cut off look the same from outside. */
     watch_silence(w, id);
 }
 
 void node_boot(struct world *w, uint32_t id, uint32_t life)
 {
-    struct wnode *node = &w->nodes[id];
+    struct wnode *node = node_at(w, id);
     /* 0: the first boot of all, which belongs to no life. */
     if (node->up || (life != 0 && (node->life & 0xffffff) != life)) {
         return;
@@ -322,6 +339,7 @@ void node_boot(struct world *w, uint32_t id, uint32_t life)
     memset(node->stopped, 0, sizeof(node->stopped));
     memset(node->ran, 0, sizeof(node->ran));
     struct myr_event event = {.kind = MYR_EVENT_JOIN, .node = id, .boot = node->boot};
+    MYR_ASSERT(node->boot > 0 && (node->cut_ms < 0) == (node->cut == 0));
     send_to_control(w, &event, 0);
 }
 
@@ -332,13 +350,14 @@ static int64_t by_clock_of(const struct world *w, uint32_t id, int64_t ms)
     struct myr_rng rng;
     draw_init(&rng, w->seed, DRAW_CLOCK, id, 1);
     int64_t drift = most ? (int64_t)myr_rng_below(&rng, 2 * most + 1) - most : 0;
+    MYR_ASSERT(ms >= 0 && drift >= -(int64_t)most && drift <= (int64_t)most);
     return ms + ms * drift / 1000;
 }
 
 /* Ranks that make no progress end when their agent has heard nothing for the lease. */
 void node_lease(struct world *w, uint32_t id)
 {
-    struct wnode *node = &w->nodes[id];
+    struct wnode *node = node_at(w, id);
     int64_t since_ms = node->cut_ms;
     /* Nobody hears a controller that is down, wherever the node is. */
     if (!w->line.up) {
@@ -347,11 +366,12 @@ void node_lease(struct world *w, uint32_t id)
     if (!node->up || since_ms < 0) {
         return;
     }
+    MYR_ASSERT(since_ms <= w->now_ms);
     for (bool more = true; more;) {
         more = false;
         for (uint32_t at = node->first_rank; at != MYR_NONE; at = w->ranks.items[at].next_on_node) {
-            const struct wrank *rank = &w->ranks.items[at];
-            const struct winc *inc = &w->incs.items[rank->inc];
+            const struct wrank *rank = rank_at(w, at);
+            const struct winc *inc = inc_at(w, rank->inc);
             /* From when both hold: nothing heard, and no progress. */
             int64_t from_ms = inc->stalled_ms > since_ms ? inc->stalled_ms : since_ms;
             int64_t lease_ms =
@@ -372,7 +392,8 @@ void node_lease(struct world *w, uint32_t id)
 
 void rack_fence(struct world *w, const struct myr_effect *effect)
 {
-    struct wnode *node = &w->nodes[effect->node];
+    struct wnode *node = node_at(w, effect->node);
+    MYR_ASSERT(effect->kind == MYR_EFFECT_FENCE);
     if (!node->fencing) {
         node->fencing = true;
         /* Until the rack's controller has done it. */
@@ -391,9 +412,10 @@ static int64_t boot_ms(struct world *w, uint32_t id)
 
 void rack_fence_done(struct world *w, uint32_t id, uint32_t boot)
 {
-    struct wnode *node = &w->nodes[id];
+    struct wnode *node = node_at(w, id);
     struct myr_rng rng;
     draw_init(&rng, w->seed, DRAW_FENCE, id, (uint64_t)w->now_ms);
+    MYR_ASSERT(boot <= 0xffffff); /* as much of it as a happening carries */
     node->fencing = false;
     bool fails = draw_chance(&rng, w->scenario->fence_fails_ppm);
     struct myr_event event = {
@@ -402,6 +424,7 @@ void rack_fence_done(struct world *w, uint32_t id, uint32_t boot)
     if (!fails && (node->boot & 0xffffff) == boot) {
         event.boot = node->boot;
         node_down(w, id);
+        MYR_ASSERT(!node->up && node->first_rank == MYR_NONE);
         w->result->fences++;
         /* A node under repair comes back when the crew says so. */
         if (!node->repairing) {
@@ -414,7 +437,7 @@ void rack_fence_done(struct world *w, uint32_t id, uint32_t boot)
 /* The node is taken, mended, tested and comes back. */
 void crew_repair(struct world *w, uint32_t id)
 {
-    struct wnode *node = &w->nodes[id];
+    struct wnode *node = node_at(w, id);
     if (node->repairing) {
         return;
     }
@@ -423,6 +446,7 @@ void crew_repair(struct world *w, uint32_t id)
     int64_t ms = boot_ms(w, id) + times_draw_node_ms(&w->times, TIME_RETURN, &rng);
     ms += node->needs_part ? times_draw_node_ms(&w->times, TIME_PART, &rng) : 0;
     node_down(w, id);
+    MYR_ASSERT(!node->up && node->first_rank == MYR_NONE && ms >= 0);
     /* A boot that was under way is overtaken by the crew. */
     node->life++;
     node->repairing = true;

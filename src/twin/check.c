@@ -37,6 +37,7 @@ struct check {
 
 struct check *check_create(uint32_t nodes, uint32_t gpus_per_node)
 {
+    MYR_ASSERT(nodes > 0 && gpus_per_node > 0 && gpus_per_node <= 64);
     struct check *k = myr_xcalloc(1, sizeof(*k));
     k->nodes = nodes;
     k->gpus_per_node = gpus_per_node;
@@ -77,6 +78,7 @@ const struct check_report *check_report(const struct check *k)
 
 void check_violated(struct check *k, enum rule rule, const char *fmt, ...)
 {
+    MYR_ASSERT((uint32_t)rule < RULE_COUNT);
     if (k->report.violations == 0) {
         va_list args;
         va_start(args, fmt);
@@ -92,6 +94,7 @@ void check_violated(struct check *k, enum rule rule, const char *fmt, ...)
 /* Jobs are known from their first mention. */
 static struct book_job *book(struct check *k, uint32_t job)
 {
+    MYR_ASSERT(job != MYR_NONE); /* the books would have no end */
     while (k->jobs.count <= job) {
         myr_vec_push(&k->jobs, (struct book_job){});
     }
@@ -101,6 +104,7 @@ static struct book_job *book(struct check *k, uint32_t job)
 /* Compared with the queue when all effects of the event are known: in between they may differ. */
 static void touch(struct check *k, uint32_t node)
 {
+    MYR_ASSERT(node < k->nodes && k->touched.count <= k->nodes);
     if (!k->is_touched[node]) {
         k->is_touched[node] = 1;
         myr_vec_push(&k->touched, node);
@@ -116,6 +120,7 @@ uint32_t check_touched(const struct check *k, const uint32_t **ret_nodes)
 void check_event_done(struct check *k)
 {
     for (size_t i = 0; i < k->touched.count; i++) {
+        MYR_ASSERT(k->is_touched[k->touched.items[i]]);
         k->is_touched[k->touched.items[i]] = 0;
     }
     k->touched.count = 0;
@@ -124,6 +129,7 @@ void check_event_done(struct check *k)
 uint64_t check_owned(const struct check *k, uint32_t node)
 {
     uint64_t owned = 0;
+    MYR_ASSERT(node < k->nodes);
     for (uint32_t g = 0; g < k->gpus_per_node; g++) {
         owned |= k->owner[(size_t)node * k->gpus_per_node + g] ? UINT64_C(1) << g : 0;
     }
@@ -132,6 +138,7 @@ uint64_t check_owned(const struct check *k, uint32_t node)
 
 void check_node_free(struct check *k, uint32_t node, uint64_t free_gpus)
 {
+    MYR_ASSERT(node < k->nodes);
     /* One message a node is enough. */
     for (uint32_t g = 0; g < k->gpus_per_node; g++) {
         uint32_t owner = k->owner[(size_t)node * k->gpus_per_node + g];
@@ -197,6 +204,7 @@ static void release(struct check *k, const struct myr_effect *e)
 /* Only the GPUs that were granted may be started on. */
 static void order_start(struct check *k, const struct myr_effect *e)
 {
+    MYR_ASSERT(e->node < k->nodes && e->job != MYR_NONE);
     for (uint32_t g = 0; g < k->gpus_per_node; g++) {
         if (e->gpus >> g & 1 && k->owner[(size_t)e->node * k->gpus_per_node + g] != e->job + 1) {
             check_violated(k, RULE_UNGRANTED, "job %u is started on gpu/%05u/%u, which it has not",
@@ -258,6 +266,7 @@ static void node_says(struct check *k, const struct myr_effect *e)
     /* Under repair it is empty as well. */
     bool drained = e->state == MYR_NODE_DRAINED || e->state == MYR_NODE_REPAIR;
     bool empties = drained || e->state == MYR_NODE_DRAINING;
+    MYR_ASSERT(e->node < k->nodes && e->state < MYR_NODE_STATES);
     /* Two bits: what people ask for, and what the controller says of itself. */
     k->wanted_empty[e->node] = (uint8_t)((k->wanted_empty[e->node] & 1) | (empties ? 2 : 0));
     if (drained && k->node_live[e->node] > 0) {
@@ -297,6 +306,7 @@ void check_effect(struct check *k, const struct myr_effect *e)
 
 void check_drain(struct check *k, uint32_t node, bool drain)
 {
+    MYR_ASSERT(node < k->nodes && k->wanted_empty[node] <= 3);
     k->wanted_empty[node] = (uint8_t)((k->wanted_empty[node] & 2) | (drain ? 1 : 0));
 }
 
@@ -309,6 +319,7 @@ void check_job(struct check *k, uint32_t job, uint32_t gpus, bool strict)
 /* The truth about GPUs, whatever the controller believes. */
 static void set_lives(struct check *k, uint32_t node, uint64_t gpus, uint32_t value)
 {
+    MYR_ASSERT(node < k->nodes);
     for (uint32_t g = 0; g < k->gpus_per_node; g++) {
         if (gpus >> g & 1) {
             k->lives[(size_t)node * k->gpus_per_node + g] = value;

@@ -51,6 +51,7 @@ void draw_init(struct myr_rng *rng, uint64_t seed, enum draw_use use, uint64_t a
 
 bool draw_chance(struct myr_rng *rng, uint32_t ppm)
 {
+    MYR_ASSERT(ppm <= 1000000);
     return myr_rng_below(rng, 1000000) < ppm;
 }
 
@@ -60,6 +61,7 @@ int64_t draw_exponential_ms(struct myr_rng *rng, int64_t mean_ms)
     const int64_t ln2 = 45426; /* in 1/65536 */
     int64_t bits = ((int64_t)32 << 16) - draw_log2((uint64_t)myr_rng_u32(rng) + 1);
     int64_t factor = bits * ln2 >> 16; /* up to 22.2 */
+    MYR_ASSERT(mean_ms >= 0 && factor >= 0 && factor < 23 * DRAW_ONE);
     int64_t whole = mean_ms / DRAW_ONE, rest = mean_ms % DRAW_ONE;
     return whole * factor + (rest * factor >> 16);
 }

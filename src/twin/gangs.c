@@ -16,7 +16,8 @@ static bool is_ours(const struct world *w)
 
 uint32_t inc_of(struct world *w, uint32_t job, uint32_t epoch)
 {
-    struct wjob *j = &w->jobs[job];
+    struct wjob *j = job_at(w, job);
+    MYR_ASSERT(epoch > 0);
     for (size_t i = 0; i < j->incs.count; i++) {
         /* An epoch job may have several at a time. */
         if (w->incs.items[j->incs.items[i]].epoch == epoch) {
@@ -37,6 +38,7 @@ uint32_t inc_of(struct world *w, uint32_t job, uint32_t epoch)
                        .serial = w->incs.items[id].serial + 1,
                        .stalled_ms = w->now_ms,
                        .nodes = w->incs.items[id].nodes};
+    MYR_ASSERT(!w->incs.items[id].used); /* nobody's slot */
     inc.nodes.count = 0;
     w->incs.items[id] = inc;
     myr_vec_push(&j->incs, id);
@@ -45,8 +47,8 @@ uint32_t inc_of(struct world *w, uint32_t job, uint32_t epoch)
 
 void inc_forget(struct world *w, uint32_t id)
 {
-    struct winc *inc = &w->incs.items[id];
-    struct wjob *job = &w->jobs[inc->job];
+    struct winc *inc = inc_at(w, id);
+    struct wjob *job = job_at(w, inc->job);
     MYR_ASSERT(inc->used && inc->live == 0 && !inc->running);
     for (size_t i = 0; i < job->incs.count; i++) {
         if (job->incs.items[i] == id) {
@@ -54,6 +56,7 @@ void inc_forget(struct world *w, uint32_t id)
             break;
         }
     }
+    MYR_ASSERT(inc->gpus_up == 0);
     /* Happenings of this use are void from now on: the next one has a serial of its own. */
     inc->used = false;
     MYR_ASSERT(w->free_incs.count < w->incs.count);
@@ -63,11 +66,12 @@ void inc_forget(struct world *w, uint32_t id)
 /* Work done so far: running time less stalls of the checkpoints taken. */
 int64_t inc_work_ms(const struct world *w, const struct winc *inc)
 {
-    const struct wjob *job = &w->jobs[inc->job];
+    const struct wjob *job = job_at(w, inc->job);
     if (!inc->running) {
         return inc->base_ms;
     }
     int64_t elapsed_ms = w->now_ms - inc->since_ms;
+    MYR_ASSERT(inc->used && elapsed_ms >= 0);
     int64_t interval_ms = job->group->interval_ms;
     /* Work and stalls follow each other in cycles; the last may be in the middle of either. */
     if (interval_ms > 0) {
@@ -81,9 +85,10 @@ int64_t inc_work_ms(const struct world *w, const struct winc *inc)
 
 void inc_rank_up(struct world *w, uint32_t rank)
 {
-    struct wrank *r = &w->ranks.items[rank];
-    struct winc *inc = &w->incs.items[r->inc];
-    const struct wjob *job = &w->jobs[inc->job];
+    struct wrank *r = rank_at(w, rank);
+    struct winc *inc = inc_at(w, r->inc);
+    const struct wjob *job = job_at(w, inc->job);
+    MYR_ASSERT(!r->up && !r->stopping);
     r->up = true;
     MYR_ASSERT(r->used && inc->used && inc->job == r->job && inc->epoch == r->epoch);
     inc->gpus_up += (uint32_t)__builtin_popcountll(r->gpus);
@@ -106,13 +111,13 @@ void inc_rank_up(struct world *w, uint32_t rank)
 /* Slots are used again: a happening of an earlier use is void. */
 static bool is_meant(const struct world *w, uint32_t id, uint32_t serial)
 {
-    const struct winc *inc = &w->incs.items[id];
+    const struct winc *inc = inc_at(w, id);
     return inc->used && (inc->serial & 0xffffff) == serial;
 }
 
 void inc_run(struct world *w, uint32_t id, uint32_t serial)
 {
-    const struct winc *inc = &w->incs.items[id];
+    const struct winc *inc = inc_at(w, id);
     if (is_meant(w, id, serial) && !inc->broken && !inc->running) {
         inc_begin(w, id, w->jobs[inc->job].saved_ms);
     }
@@ -120,8 +125,8 @@ void inc_run(struct world *w, uint32_t id, uint32_t serial)
 
 void inc_begin(struct world *w, uint32_t id, int64_t base_ms)
 {
-    struct winc *inc = &w->incs.items[id];
-    struct wjob *job = &w->jobs[inc->job];
+    struct winc *inc = inc_at(w, id);
+    struct wjob *job = job_at(w, inc->job);
     MYR_ASSERT(!inc->running && !inc->broken && base_ms <= job->work_ms);
     MYR_ASSERT(!is_ours(w) || inc->gpus_up == job->gpus); /* the whole gang, or nobody */
     inc->running = true;
@@ -148,8 +153,8 @@ void inc_begin(struct world *w, uint32_t id, int64_t base_ms)
 
 void inc_break(struct world *w, uint32_t id, bool save)
 {
-    struct winc *inc = &w->incs.items[id];
-    struct wjob *job = &w->jobs[inc->job];
+    struct winc *inc = inc_at(w, id);
+    struct wjob *job = job_at(w, inc->job);
     inc->broken = true;
     if (!inc->running) {
         return;
@@ -185,7 +190,7 @@ uint32_t rank_new(struct world *w, const struct wrank *rank)
     MYR_ASSERT(!is_ours(w) || (rank->gpus != 0 && w->nodes[rank->node].up));
     /* Counts uses of the slot: what was meant for the last one is void. */
     uint32_t serial = w->ranks.items[id].serial + 1;
-    struct wnode *node = &w->nodes[rank->node];
+    struct wnode *node = node_at(w, rank->node);
     w->ranks.items[id] = *rank;
     w->ranks.items[id].used = true;
     w->ranks.items[id].serial = serial;
@@ -213,11 +218,12 @@ void agent_remember(struct wnode *node, uint32_t job, uint32_t epoch)
     node->stopped[at].job = job;
     node->stopped[at].epoch = epoch;
     node->stopped[at].used = ++node->stopped_uses;
+    MYR_ASSERT(at < MYR_ARRAY_COUNT(node->stopped) && epoch > 0);
 }
 
 void rank_end(struct world *w, uint32_t id)
 {
-    struct wrank *rank = &w->ranks.items[id];
+    struct wrank *rank = rank_at(w, id);
     MYR_ASSERT(rank->used);
     uint32_t *link = &w->nodes[rank->node].first_rank;
     while (*link != id) {
@@ -225,7 +231,7 @@ void rank_end(struct world *w, uint32_t id)
         link = &w->ranks.items[*link].next_on_node;
     }
     *link = rank->next_on_node;
-    struct winc *inc = &w->incs.items[rank->inc];
+    struct winc *inc = inc_at(w, rank->inc);
     MYR_ASSERT(inc->live > 0);
     /* One rank less: nobody makes progress, and nothing is saved. */
     inc_break(w, rank->inc, false);
@@ -233,8 +239,9 @@ void rank_end(struct world *w, uint32_t id)
     inc->live--;
     MYR_ASSERT(inc->live > 0 || inc->gpus_up == 0);
     MYR_ASSERT(!is_ours(w) || inc->gpus_up <= w->jobs[rank->job].gpus);
+    MYR_ASSERT(w->free_ranks.count < w->ranks.count);
     rank->used = false;
-    agent_remember(&w->nodes[rank->node], rank->job, rank->epoch);
+    agent_remember(node_at(w, rank->node), rank->job, rank->epoch);
     check_rank_ends(w->check, rank->node, w->jobs[rank->job].id, rank->epoch, rank->gpus);
     myr_vec_push(&w->free_ranks, id);
     if (inc->live == 0) {
@@ -244,11 +251,12 @@ void rank_end(struct world *w, uint32_t id)
 
 void inc_report(struct world *w, uint32_t id, uint32_t serial)
 {
-    const struct winc *inc = &w->incs.items[id];
+    const struct winc *inc = inc_at(w, id);
     if (!is_meant(w, id, serial) || !inc->running) {
         return;
     }
-    const struct wjob *job = &w->jobs[inc->job];
+    const struct wjob *job = job_at(w, inc->job);
+    MYR_ASSERT(inc->nodes.count > 0 && job->step_ms > 0);
     uint32_t node = inc->nodes.items[0]; /* speaks for the gang */
     log_steps(w, inc, inc_work_ms(w, inc));
     happen(w, w->now_ms + w->scenario->report_ms, HAP_REPORT, id, inc->serial);
@@ -267,12 +275,13 @@ void inc_report(struct world *w, uint32_t id, uint32_t serial)
 /* The store takes no checkpoint of an older epoch than it has. */
 void inc_commit(struct world *w, uint32_t id, uint32_t serial)
 {
-    const struct winc *inc = &w->incs.items[id];
+    const struct winc *inc = inc_at(w, id);
     if (!is_meant(w, id, serial) || !inc->running) {
         return;
     }
-    struct wjob *job = &w->jobs[inc->job];
+    struct wjob *job = job_at(w, inc->job);
     int64_t interval_ms = job->group->interval_ms;
+    MYR_ASSERT(interval_ms > 0); /* without one no checkpoint comes */
     if (inc->epoch >= job->epoch_saved) {
         job->saved_ms = inc_work_ms(w, inc);
         MYR_ASSERT(job->saved_ms < job->work_ms); /* the end saves by itself */
@@ -289,17 +298,18 @@ void inc_commit(struct world *w, uint32_t id, uint32_t serial)
 /* All ranks end well, each agent says so. */
 void inc_finish(struct world *w, uint32_t id, uint32_t serial)
 {
-    struct winc *inc = &w->incs.items[id];
+    struct winc *inc = inc_at(w, id);
     if (!is_meant(w, id, serial) || !inc->running) {
         return;
     }
     uint32_t job_id = inc->job, epoch = inc->epoch;
-    struct wjob *job = &w->jobs[job_id];
+    struct wjob *job = job_at(w, job_id);
     if (epoch < job->epoch_saved) { /* a newer one has saved since: this one's end is not taken */
         inc_break(w, id, false);
         return;
     }
     inc_break(w, id, true);
+    MYR_ASSERT(job->saved_ms <= job->work_ms && !inc->running);
     job->saved_ms = job->work_ms;
     job->end_ms = w->now_ms;
     check_work_done(w->check, job->id);
@@ -309,7 +319,7 @@ void inc_finish(struct world *w, uint32_t id, uint32_t serial)
     for (uint32_t i = 0; i < count; i++) {
         uint32_t node = w->incs.items[id].nodes.items[i];
         for (uint32_t at = w->nodes[node].first_rank, next; at != MYR_NONE; at = next) {
-            const struct wrank *rank = &w->ranks.items[at];
+            const struct wrank *rank = rank_at(w, at);
             next = rank->next_on_node;
             if (rank->job == job_id && rank->epoch == epoch) {
                 struct myr_event event = {.kind = MYR_EVENT_EXIT,

@@ -35,6 +35,7 @@ static bool take(struct world *w, const struct myr_event *event)
 int myr_live_create(const struct myr_scenario *scenario, uint64_t seed, int64_t now_ms,
                     struct myr_live **ret, struct myr_err *err)
 {
+    MYR_ASSERT(scenario && ret && now_ms >= 0);
     MYR_CLEANUP(myr_live_cleanup) struct myr_live *live = myr_xcalloc(1, sizeof(*live));
     const int64_t report_ms = 10000; /* people look at it: as often as the core likes to hear */
     /* A copy that the world may change; what it points to is still the caller's. */
@@ -143,7 +144,7 @@ int myr_live_submit(struct myr_live *live, const struct myr_job_spec *spec,
     if (!myr_u64map_find(&live->tokens, spec->token)) {
         uint32_t job = add_job(live, spec, run);
         bool added = myr_u64map_add(&live->tokens, spec->token, job);
-        MYR_ASSERT(added);
+        MYR_ASSERT(added && live->tokens.count <= live->world.job_count);
     }
     return MYR_OK;
 }
@@ -191,6 +192,7 @@ static void accepted(struct myr_live *live, const struct myr_effect *effect)
 {
     /* All that an answer says of a job is its token. */
     const uint32_t *known = myr_u64map_find(&live->tokens, effect->gpus);
+    MYR_ASSERT(!known || *known < live->world.job_count);
     if (effect->state && known && !is_bound(live, effect->job)) {
         bind(live, effect->job, *known);
     }
@@ -203,6 +205,7 @@ void myr_live_effect(struct myr_live *live, const struct myr_effect *effect)
     /* An answer to a submission is about a token, whatever id it gives. */
     bool of_job = effect->job != MYR_NONE && kind != MYR_EFFECT_ACCEPT;
     MYR_ASSERT(effect->node == MYR_NONE || effect->node < live->scenario.shape.nodes);
+    MYR_ASSERT(kind < MYR_EFFECT_KINDS);
     if (of_job && !is_bound(live, effect->job)) { /* nobody said what it does */
         struct myr_job_spec spec = {
             .token = UINT64_MAX, .gpus = effect->world ? effect->world : 1, .lease_s = 600};
@@ -210,7 +213,7 @@ void myr_live_effect(struct myr_live *live, const struct myr_effect *effect)
         bind(live, effect->job, add_job(live, &spec, &run));
     }
     if (of_job && kind == MYR_EFFECT_START) { /* the only word on its size, where it was not said */
-        struct wjob *job = &w->jobs[w->job_of_id[effect->job]];
+        struct wjob *job = job_at(w, w->job_of_id[effect->job]);
         if (job->gpus != effect->world) {
             job->gpus = effect->world;
             check_job(w->check, effect->job, job->gpus, job->group->restart == MYR_RESTART_STRICT);
@@ -285,7 +288,7 @@ static void adopt_nodes(struct world *w, const struct myr_control *control)
 {
     for (uint32_t n = 0; n < myr_control_nodes(control); n++) {
         struct myr_control_node view = myr_control_node(control, n);
-        struct wnode *node = &w->nodes[n];
+        struct wnode *node = node_at(w, n);
         node->boot = view.boot;
         /* The others boot as all do, and join anew. */
         node->up = view.boot > 0 && !view.silent && view.state != MYR_NODE_REPAIR;
@@ -299,6 +302,7 @@ static void adopt_rank(struct world *w, const struct myr_control *control,
 {
     struct myr_control_job view = myr_control_job(control, rank->job);
     uint32_t job = w->job_of_id[rank->job];
+    MYR_ASSERT(job < w->job_count && rank->node < w->scenario->shape.nodes);
     if (!w->nodes[rank->node].up) {
         return;
     }
@@ -319,16 +323,23 @@ static void adopt_rank(struct world *w, const struct myr_control *control,
     inc_rank_up(w, id);
 }
 
+/* The core knows steps, the world time; a step may be any number, all of the work is the most. */
+static int64_t ms_of_step(const struct wjob *job, int64_t step)
+{
+    MYR_ASSERT(job->step_ms > 0 && job->work_ms >= 0);
+    int64_t steps = step > 0 ? step : 0, most = job->work_ms / job->step_ms;
+    return steps > most ? job->work_ms : steps * job->step_ms;
+}
+
 /* What it has saved, and whether its work is done. */
 static void adopt_job(struct myr_live *live, const struct myr_control *control, uint32_t id)
 {
     struct world *w = &live->world;
     struct myr_control_job view = myr_control_job(control, id);
     bind_spec(live, id, &view.spec);
-    struct wjob *job = &w->jobs[w->job_of_id[id]];
-    /* The core knows steps, the world time. */
-    int64_t saved_ms = view.saved_step * job->step_ms;
-    job->saved_ms = saved_ms < job->work_ms ? saved_ms : job->work_ms;
+    struct wjob *job = job_at(w, w->job_of_id[id]);
+    MYR_ASSERT(job->id == id);
+    job->saved_ms = ms_of_step(job, view.saved_step);
     if (view.state == MYR_CONTROL_DONE || view.state == MYR_CONTROL_FINISHING) {
         job->saved_ms = job->work_ms;
         check_work_done(w->check, id);
@@ -339,19 +350,18 @@ static void adopt_job(struct myr_live *live, const struct myr_control *control, 
 static void adopt_progress(struct world *w, const struct myr_control *control, uint32_t id)
 {
     struct myr_control_job view = myr_control_job(control, id);
-    const struct wjob *job = &w->jobs[w->job_of_id[id]];
+    const struct wjob *job = job_at(w, w->job_of_id[id]);
     /* Only of a job that is called running must all ranks be there. */
     bool whole = view.state != MYR_CONTROL_RUNNING;
     for (size_t i = 0; i < job->incs.count; i++) {
-        const struct winc *inc = &w->incs.items[job->incs.items[i]];
+        const struct winc *inc = inc_at(w, job->incs.items[i]);
         /* What an epoch job has left behind makes no progress. */
         if (inc->epoch != view.epoch || inc->gpus_up != job->gpus) {
             continue;
         }
         whole = true;
         if (view.step > 0) {
-            int64_t done_ms = view.step * job->step_ms;
-            done_ms = done_ms < job->work_ms ? done_ms : job->work_ms;
+            int64_t done_ms = ms_of_step(job, view.step);
             /* Not below its checkpoint: it may have been saved after the last report. */
             inc_begin(w, job->incs.items[i], done_ms > job->saved_ms ? done_ms : job->saved_ms);
         }
@@ -481,7 +491,7 @@ struct myr_live_node myr_live_node(const struct myr_live *live, uint32_t id)
 {
     const struct world *w = &live->world;
     MYR_ASSERT(id < live->scenario.shape.nodes);
-    const struct wnode *node = &w->nodes[id];
+    const struct wnode *node = node_at(w, id);
     struct myr_live_node view = {.up = node->up,
                                  .cut = node->cut > 0,
                                  .broken = node->broken,
@@ -512,6 +522,7 @@ uint64_t myr_live_log(const struct myr_live *live, uint32_t id, uint64_t from, s
 uint64_t myr_live_violations(const struct myr_live *live, const char **ret_first)
 {
     const struct check_report *report = check_report(live->world.check);
+    MYR_ASSERT((report->violations > 0) == (report->first_ms >= 0));
     if (ret_first) {
         *ret_first = report->violations ? report->first : NULL;
     }

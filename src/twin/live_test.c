@@ -283,6 +283,35 @@ static void a_new_world_goes_on_with_a_state(void **state)
     end(b);
 }
 
+/* A state may say of steps what it likes: beyond the work there is nothing left to do. */
+static void steps_beyond_all_work_are_all_of_it(void **state)
+{
+    (void)state;
+    struct bench *b = begin(shape, 5);
+    pass(b, 10 * MINUTE_MS);
+    uint32_t job = submit(b, 7, 32, MYR_RESTART_STRICT);
+    pass(b, 12 * MINUTE_MS);
+    assert_int_equal(state_of(b, job), MYR_CONTROL_RUNNING);
+    uint32_t node = node_of(b, job);
+    give(b, b->now_ms,
+         &(struct myr_event){.kind = MYR_EVENT_STEP,
+                             .node = node,
+                             .job = job,
+                             .epoch = 1,
+                             .boot = myr_control_node(b->control, node).boot,
+                             .value = INT64_MAX,
+                             .saved = INT64_MAX});
+    assert_int_equal(myr_control_job(b->control, job).saved_step, INT64_MAX);
+    myr_live_free(b->live);
+    open_world(b, 6);
+    struct myr_job_spec spec = spec_of(7, 32, MYR_RESTART_STRICT);
+    assert_int_equal(myr_live_submit(b->live, &spec, &twenty_minutes, NULL), MYR_OK);
+    assert_int_equal(myr_live_adopt(b->live, b->control, NULL), MYR_OK);
+    pass(b, MINUTE_MS);
+    assert_int_equal(state_of(b, job), MYR_CONTROL_DONE);
+    end(b);
+}
+
 static void a_state_of_another_shape_is_refused(void **state)
 {
     (void)state;
@@ -444,6 +473,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_injected_is_told),
         cmocka_unit_test(every_fault_is_in_the_document),
         cmocka_unit_test(a_new_world_goes_on_with_a_state),
+        cmocka_unit_test(steps_beyond_all_work_are_all_of_it),
         cmocka_unit_test(a_state_of_another_shape_is_refused),
         cmocka_unit_test(ranks_print_what_they_do),
         cmocka_unit_test(faults_are_drawn_from_the_seed_and_jobs_survive_them),

@@ -28,11 +28,13 @@ static void put(struct world *w, struct wjob *job, const char *fmt, ...)
         job->log.len -= dropped;
         job->log.data[job->log.len] = '\0';
         job->log_dropped += dropped;
+        MYR_ASSERT(job->log.len > 0 && job->log.len < KEPT_BYTES);
     }
 }
 
 static int64_t steps_of(const struct wjob *job, int64_t work_ms)
 {
+    MYR_ASSERT(job->step_ms > 0);
     return work_ms / job->step_ms;
 }
 
@@ -45,7 +47,7 @@ static double loss_at(const struct wjob *job, int64_t step)
 
 void log_up(struct world *w, const struct winc *inc)
 {
-    struct wjob *job = &w->jobs[inc->job];
+    struct wjob *job = job_at(w, inc->job);
     if (w->keeps_logs) {
         int64_t step = steps_of(job, inc->base_ms);
         /* Lines go on from where this incarnation begins, even if one before was further. */
@@ -57,7 +59,7 @@ void log_up(struct world *w, const struct winc *inc)
 
 void log_steps(struct world *w, const struct winc *inc, int64_t work_ms)
 {
-    struct wjob *job = &w->jobs[inc->job];
+    struct wjob *job = job_at(w, inc->job);
     if (!w->keeps_logs) {
         return;
     }
@@ -73,7 +75,7 @@ void log_steps(struct world *w, const struct winc *inc, int64_t work_ms)
 
 void log_saved(struct world *w, const struct winc *inc)
 {
-    struct wjob *job = &w->jobs[inc->job];
+    struct wjob *job = job_at(w, inc->job);
     if (w->keeps_logs) {
         put(w, job, "saved checkpoint of step %lld", (long long)steps_of(job, job->saved_ms));
     }
@@ -81,7 +83,7 @@ void log_saved(struct world *w, const struct winc *inc)
 
 void log_broke(struct world *w, const struct winc *inc, int64_t work_ms, const char *why)
 {
-    struct wjob *job = &w->jobs[inc->job];
+    struct wjob *job = job_at(w, inc->job);
     if (w->keeps_logs && inc->running) {
         put(w, job, "incarnation %u ends at step %lld: %s", inc->epoch,
             (long long)steps_of(job, work_ms), why);
@@ -90,7 +92,7 @@ void log_broke(struct world *w, const struct winc *inc, int64_t work_ms, const c
 
 void log_end(struct world *w, uint32_t id)
 {
-    struct wjob *job = &w->jobs[id];
+    struct wjob *job = job_at(w, id);
     if (w->keeps_logs) {
         put(w, job, "training is done after %lld iterations",
             (long long)steps_of(job, job->work_ms));

@@ -23,6 +23,7 @@ static bool is_left_out(const uint32_t *items, size_t count, uint64_t number)
 
 bool nature_left_out(const struct world *w, enum myr_scenario_kind kind, uint64_t number)
 {
+    MYR_ASSERT((uint32_t)kind < MYR_SCENARIO_LISTS);
     const struct myr_scenario_list *list = &w->scenario->left_out[kind];
     return is_left_out(list->items, list->count, number);
 }
@@ -48,6 +49,7 @@ static int64_t fault_mean_ms(const struct myr_scenario *s)
     /* All nodes together; the constant is 3.6e6 ms an hour times 1e12 node-hours. */
     uint64_t whole = sum * s->shape.nodes;
     uint64_t mean_ms = whole > 0 ? UINT64_C(3600000000000000000) / whole : 0;
+    MYR_ASSERT(mean_ms <= INT64_MAX);
     return whole > 0 && mean_ms == 0 ? 1 : (int64_t)mean_ms; /* 0 would be never */
 }
 
@@ -64,7 +66,7 @@ static void begin_jobs(struct world *w)
             whole += group->parts[i];
         }
         for (uint32_t n = 0; n < group->count; n++, at++) {
-            struct wjob *job = &w->jobs[at];
+            struct wjob *job = job_at(w, at);
             struct myr_rng rng;
             draw_init(&rng, w->seed, DRAW_JOB, at, 0);
             uint32_t pick = myr_rng_below(&rng, whole), size = 0;
@@ -126,7 +128,8 @@ void nature_begin(struct world *w)
 /* For the report: how many, and how long until it goes on. */
 static void note_failure(struct world *w, uint32_t rank)
 {
-    struct wjob *job = &w->jobs[w->ranks.items[rank].job];
+    struct wjob *job = job_at(w, w->ranks.items[rank].job);
+    MYR_ASSERT(rank_at(w, rank)->used);
     job->failures++;
     /* The first failure counts until it runs again. */
     job->failed_ms = job->failed_ms < 0 ? w->now_ms : job->failed_ms;
@@ -135,10 +138,11 @@ static void note_failure(struct world *w, uint32_t rank)
 /* Its incarnation makes no progress any more; whether anybody is told depends on how it shows. */
 static void strike_rank(struct world *w, uint32_t at, enum myr_fault shows, struct myr_rng *rng)
 {
-    const struct wrank *rank = &w->ranks.items[at];
+    const struct wrank *rank = rank_at(w, at);
+    MYR_ASSERT(rank->used && shows != MYR_FAULT_NODE_LOST);
     note_failure(w, at);
     if (shows != MYR_FAULT_HANG) { /* which nobody sees */
-        const struct winc *inc = &w->incs.items[rank->inc];
+        const struct winc *inc = inc_at(w, rank->inc);
         log_broke(w, inc, inc_work_ms(w, inc), "a rank died");
     }
     inc_break(w, rank->inc, false);
@@ -158,11 +162,12 @@ static void strike_rank(struct world *w, uint32_t at, enum myr_fault shows, stru
 /* All jobs on it fail at once. */
 static void strike_node(struct world *w, uint32_t id)
 {
-    struct wnode *node = &w->nodes[id];
+    struct wnode *node = node_at(w, id);
     for (uint32_t at = node->first_rank; at != MYR_NONE; at = w->ranks.items[at].next_on_node) {
         note_failure(w, at);
     }
     node_down(w, id);
+    MYR_ASSERT(!node->up && node->first_rank == MYR_NONE);
     if (!node->broken) { /* it comes back by itself */
         struct myr_rng rng;
         draw_init(&rng, w->seed, DRAW_BOOT, id, node->boot);
@@ -174,7 +179,7 @@ static void strike_node(struct world *w, uint32_t id)
 
 void nature_strike(struct world *w, uint32_t id, const struct blow *blow, struct myr_rng *rng)
 {
-    struct wnode *node = &w->nodes[id];
+    struct wnode *node = node_at(w, id);
     uint32_t ranks = 0;
     /* Which rank is hit is drawn among all of them. */
     for (uint32_t at = node->first_rank; at != MYR_NONE; at = w->ranks.items[at].next_on_node) {
@@ -222,6 +227,7 @@ void nature_fault(struct world *w)
     for (uint32_t i = 0; i < s->class_count; i++) {
         whole += s->classes[i].per_1e12_node_h;
     }
+    MYR_ASSERT(whole > 0); /* else no fault would have been drawn */
     uint64_t pick = myr_rng_u64(&rng) % whole;
     uint32_t class = 0, node = myr_rng_below(&rng, s->shape.nodes);
     while (pick >= s->classes[class].per_1e12_node_h) {
@@ -242,6 +248,7 @@ void nature_partition(struct world *w)
     const struct myr_scenario *s = w->scenario;
     uint64_t number = w->partitions_drawn++;
     struct myr_rng rng;
+    MYR_ASSERT(s->partitions.nodes > 0);
     draw_init(&rng, w->seed, DRAW_PARTITION, number, 1);
     uint32_t groups = (s->shape.nodes + s->partitions.nodes - 1) / s->partitions.nodes;
     /* Neighbours by number, as under one leaf or in one rack. */
@@ -287,12 +294,14 @@ void nature_drain(struct world *w)
 
 void nature_undrain(struct world *w, uint32_t node)
 {
+    MYR_ASSERT(node < w->scenario->shape.nodes);
     struct myr_event event = {.kind = MYR_EVENT_UNDRAIN, .node = node};
     send_to_control(w, &event, 0);
 }
 
 void nature_window(struct world *w, uint32_t window)
 {
+    MYR_ASSERT(window < w->scenario->window_count);
     const struct myr_scenario_window *in = &w->scenario->windows[window];
     struct myr_event event = {.kind = MYR_EVENT_MAINTAIN,
                               .node = in->first,
@@ -306,12 +315,13 @@ void nature_window(struct world *w, uint32_t window)
 /* Under the same token until somebody says that it was taken. */
 void person_submit(struct world *w, uint32_t id)
 {
-    struct wjob *job = &w->jobs[id];
+    struct wjob *job = job_at(w, id);
     /* Asked again every half minute until it is accepted, so an answer may have come meanwhile. */
     if (job->accepted || job->over) {
         return;
     }
     const struct myr_scenario_jobs *group = job->group;
+    MYR_ASSERT(group && job->submit_ms <= w->now_ms);
     struct myr_event event = {.kind = MYR_EVENT_SUBMIT,
                               .spec = {.token = (uint64_t)id + 1,
                                        .tenant = group->tenant,
@@ -329,9 +339,10 @@ void person_submit(struct world *w, uint32_t id)
 
 void person_cancel(struct world *w, uint32_t id)
 {
-    const struct wjob *job = &w->jobs[id];
+    const struct wjob *job = job_at(w, id);
     /* Who was never answered has nothing to cancel by. */
     if (job->accepted && !job->over) {
+        MYR_ASSERT(job->id != MYR_NONE && job->submitted);
         struct myr_event event = {.kind = MYR_EVENT_CANCEL, .job = job->id};
         send_to_control(w, &event, 0);
     }
@@ -342,6 +353,7 @@ void person_approve(struct world *w)
     /* A few more at a time: a twentieth of the nodes. */
     struct myr_event event = {.kind = MYR_EVENT_APPROVE,
                               .value = w->scenario->shape.nodes / 20 + 1};
+    MYR_ASSERT(w->approve_pending); /* asked for once at a time */
     w->approve_pending = false;
     send_to_control(w, &event, 0);
 }
@@ -355,8 +367,9 @@ void person_heard(struct world *w, const struct myr_effect *effect)
         }
         return;
     }
+    MYR_ASSERT(effect->kind == MYR_EFFECT_ACCEPT && effect->gpus > 0);
     uint32_t id = (uint32_t)effect->gpus - 1;
-    struct wjob *job = &w->jobs[id];
+    struct wjob *job = job_at(w, id);
     /* Refused: it can never be placed here. */
     if (!effect->state) {
         job->over = MYR_CONTROL_FAILED;

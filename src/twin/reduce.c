@@ -55,6 +55,7 @@ static bool still_breaks(struct reduction *it, uint64_t seed, uint64_t events_mo
     it->events += result.events + it->scenario->shape.nodes; /* setting up costs as well */
     bool breaks = result.violations > 0 && strcmp(result.first_rule, it->rule) == 0;
     if (breaks) {
+        MYR_ASSERT(result.first_violation_ms >= 0);
         it->seed = seed;
         /* What comes behind the violation is of no interest any more. */
         it->scenario->length_ms = result.first_violation_ms + 1;
@@ -128,6 +129,7 @@ static uint32_t members(const struct myr_scenario_list *out, uint32_t count, uin
             ret[used++] = n;
         }
     }
+    MYR_ASSERT(used <= count);
     return used;
 }
 
@@ -174,6 +176,7 @@ static uint32_t drawn_of(const struct reduction *it, enum myr_scenario_kind kind
 static void shrink(struct reduction *it, enum myr_scenario_kind kind)
 {
     uint32_t count = drawn_of(it, kind);
+    MYR_ASSERT((uint32_t)kind < MYR_SCENARIO_LISTS);
     uint32_t *left = myr_xcalloc(count, sizeof(*left));
     uint32_t used = members(&it->scenario->left_out[kind], count, left);
     /* The whole first: often the kind does not matter at all. */
@@ -182,6 +185,7 @@ static void shrink(struct reduction *it, enum myr_scenario_kind kind)
             uint32_t length = used - at < piece ? used - at : piece;
             if (leave_out(it, kind, left + at, length)) {
                 memmove(left + at, left + at + length, (used - at - length) * sizeof(*left));
+                MYR_ASSERT(length > 0 && used >= at + length);
                 used -= length;
             } else {
                 at += length;
@@ -234,6 +238,7 @@ static uint64_t fraction_of(struct reduction *it, uint64_t whole)
         halvings++;
     }
     uint64_t part = whole >> myr_rng_below(&it->rng, halvings + 1);
+    MYR_ASSERT(part <= whole);
     return part > 0 ? part : 1;
 }
 
@@ -251,6 +256,7 @@ static void take_fewer_jobs(struct reduction *it)
         left[i] = left[with];
         left[with] = number;
     }
+    MYR_ASSERT(go <= used && used - go <= stay);
     struct myr_scenario_list jobs;
     add_left_out(&jobs, &lists[MYR_SCENARIO_JOBS], left, go);
     drop_left_out(lists);
@@ -323,6 +329,7 @@ static void halve_nodes(struct myr_scenario *s)
     for (uint32_t i = 0; i < s->window_count; i++) {
         fits = fits && s->windows[i].first + s->windows[i].count <= nodes;
     }
+    MYR_ASSERT(leaf > 0 && (!fits || nodes > 0));
     s->shape.nodes = fits ? nodes : s->shape.nodes;
 }
 
@@ -341,6 +348,7 @@ static bool play_smaller(struct reduction *it)
     /* The time that the search has cut off is given back: another seed may need it. */
     s->length_ms = it->given.length_ms;
     /* More events than in the case at hand would be no smaller. */
+    MYR_ASSERT(s->job_count == kept.job_count && s->shape.nodes <= kept.shape.nodes);
     bool breaks = still_breaks(it, it->next_seed++, fraction_of(it, it->result->broken.events));
     if (breaks) {
         drop_left_out(lists);
@@ -381,6 +389,7 @@ void twin_reduce(struct myr_scenario *scenario, const struct myr_search_options 
         /* A run as long as the one that was found counts as one try, a shorter one as less. */
         .events_most = options->tries_most * (result->broken.events + scenario->shape.nodes),
     };
+    MYR_ASSERT(result->found && it.rule && result->broken.violations > 0);
     myr_rng_init(&it.rng, result->broken.seed, 0);
     result->jobs_left = scenario->job_count;
     scenario->length_ms = result->broken.first_violation_ms + 1;

@@ -38,8 +38,9 @@ static int take(struct world *w, enum happening what, uint32_t id, uint32_t seri
 static int64_t kept_ms(const struct world *w, const struct wjob *job)
 {
     int64_t kept = job->saved_ms;
+    MYR_ASSERT(kept >= 0 && kept <= job->work_ms);
     for (size_t i = 0; i < job->incs.count; i++) {
-        const struct winc *inc = &w->incs.items[job->incs.items[i]];
+        const struct winc *inc = inc_at(w, job->incs.items[i]);
         /* What an incarnation has done beyond the checkpoint is kept as long as it lives. */
         int64_t work_ms = inc->running ? inc_work_ms(w, inc) : 0;
         kept = work_ms > kept ? work_ms : kept;
@@ -57,14 +58,15 @@ static void sample(struct world *w, int64_t until_ms)
                                          .busy_gpus = w->busy_gpus,
                                          .failures = w->result->failures};
         for (uint32_t i = 0; i < s->job_count; i++) {
-            const struct wjob *job = &w->jobs[i];
+            const struct wjob *job = job_at(w, i);
             sample.waiting += job->submitted && !job->over && job->incs.count == 0;
             sample.held_gpus += job->incs.count > 0 ? job->gpus : 0;
         }
         for (uint32_t n = 0; n < s->shape.nodes; n++) {
-            const struct wnode *node = &w->nodes[n]; /* before its first boot it is not out */
+            const struct wnode *node = node_at(w, n); /* before its first boot it is not out */
             sample.nodes_out += node->boot > 0 && (!node->up || node->cut > 0);
         }
+        MYR_ASSERT(sample.nodes_out <= s->shape.nodes);
         myr_vec_push(&w->result->samples, sample);
         w->next_sample_ms += w->sample_ms;
     }
@@ -86,12 +88,14 @@ static void sort(double *items, size_t count)
 /* The nearest rank: the least value that so many percent of all do not exceed. */
 static double part(const double *items, size_t count, size_t percent)
 {
+    MYR_ASSERT(percent > 0 && percent <= 100);
     return count > 0 ? items[(count * percent + 99) / 100 - 1] : 0;
 }
 
 /* By GPU hours, largest first. */
 static void put_long_job(struct myr_twin_result *r, struct myr_twin_long_job job)
 {
+    MYR_ASSERT(r->long_count <= MYR_TWIN_LONG_JOBS && job.hours > 0);
     uint32_t at = r->long_count < MYR_TWIN_LONG_JOBS ? r->long_count++ : MYR_TWIN_LONG_JOBS;
     while (at > 0 && r->longest[at - 1].hours * r->longest[at - 1].gpus < job.hours * job.gpus) {
         if (at < MYR_TWIN_LONG_JOBS) {
@@ -107,13 +111,15 @@ static void put_long_job(struct myr_twin_result *r, struct myr_twin_long_job job
 /* Counts a job by how it stands at the end of the run. */
 static void sum_job(struct world *w, uint32_t id)
 {
-    const struct wjob *job = &w->jobs[id];
+    const struct wjob *job = job_at(w, id);
     struct myr_twin_result *r = w->result;
     /* Jobs of half a day and more are listed. */
     const double hour_ms = 3600e3, long_h = 12;
     if (!job->submitted) {
         return;
     }
+    MYR_ASSERT(job->submit_ms <= w->now_ms && job->first_start_ms <= w->now_ms);
+    MYR_ASSERT(!job->accepted || job->id < w->job_count);
     r->submitted++;
     r->done += job->over == MYR_CONTROL_DONE;
     r->failed += job->over == MYR_CONTROL_FAILED;
@@ -226,6 +232,7 @@ static int play(struct world *w, struct myr_err *err)
         if (w->sample_ms > 0) {
             sample(w, item.key);
         }
+        MYR_ASSERT(item.key >= w->now_ms); /* one after the other */
         w->now_ms = item.key;
         check_time(w->check, w->now_ms);
         rc = take(w, (enum happening)(item.value >> 56), (uint32_t)item.value,

@@ -23,10 +23,7 @@ int myr_twin_search(struct myr_scenario *scenario, const struct myr_search_optio
     *ret = (struct myr_search_result){};
     for (uint64_t i = 0; i < options->seeds; i++) {
         struct myr_twin_result result;
-        int rc = play(scenario, options, options->first_seed + i, &result, err);
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(play(scenario, options, options->first_seed + i, &result, err));
         ret->seeds++;
         /* Counted over all seeds, for who watches how fast it goes. */
         ret->events += result.events;
@@ -62,6 +59,7 @@ int myr_twin_planted(enum myr_planted *ret, struct myr_err *err)
                            "MYRIAD_TEST_PLANTED is '%s', a number from 0 to %d is expected", word,
                            MYR_PLANTED_COUNT - 1);
     }
+    MYR_ASSERT(number < MYR_PLANTED_COUNT);
     *ret = (enum myr_planted)number;
     return MYR_OK;
 }

@@ -19,11 +19,13 @@ static void fold(struct world *w, const void *data, size_t length)
 static void snapshot(struct world *w)
 {
     struct seat *seat = &w->seat;
+    MYR_ASSERT(seat->control);
     myr_buf_clear(&seat->snapshot);
     myr_buf_clear(&seat->journal);
     myr_control_save(seat->control, &seat->snapshot);
     myr_journal_begin(seat->control, &seat->journal);
     seat->since_snapshot = 0;
+    MYR_ASSERT(seat->snapshot.len > 0 && seat->journal.len > 0);
 }
 
 int seat_recover(const struct seat *seat, struct myr_control **ret, struct myr_err *err)
@@ -67,6 +69,7 @@ static uint64_t free_gpus_of(const struct world *w, uint32_t node)
 /* What the queue takes for taken must be what jobs have, but for claims. */
 static void check_gpus(struct world *w, uint32_t node)
 {
+    MYR_ASSERT(w->scenario->shape.gpus_per_node > 0 && w->scenario->shape.gpus_per_node <= 64);
     uint64_t whole = UINT64_MAX >> (64 - w->scenario->shape.gpus_per_node);
     uint64_t free_gpus = free_gpus_of(w, node), owned = check_owned(w->check, node);
     if ((free_gpus ^ owned) != whole) {
@@ -96,6 +99,7 @@ static void compare(struct world *w)
 {
     struct myr_err err = {};
     struct myr_control *read_back = NULL;
+    MYR_ASSERT(w->line.up && w->seat.control);
     if (seat_recover(&w->seat, &read_back, &err) < 0) {
         check_violated(w->check, RULE_JOURNAL, "%.150s", err.message);
     } else if (myr_control_hash(read_back) != myr_control_hash(w->seat.control)) {
@@ -111,16 +115,15 @@ static void compare(struct world *w)
 int seat_begin(struct world *w, struct myr_err *err)
 {
     const struct myr_scenario *s = w->scenario;
-    int rc = myr_control_create(&s->shape, &s->policy, s->tenants, &w->seat.control, err);
-    if (rc == MYR_OK) {
-        myr_control_plant(w->seat.control, w->options->planted);
-        w->line = (struct line){seat_take, true, -1};
-        w->seat.tick_ms = INT64_MAX;
-        /* Counted in events, the first crash comes after as many as all others do. */
-        w->seat.crash_event = s->crashes.every_events;
-        snapshot(w);
-    }
-    return rc;
+    MYR_ASSERT(!w->seat.control && w->now_ms == 0);
+    MYR_TRY(myr_control_create(&s->shape, &s->policy, s->tenants, &w->seat.control, err));
+    myr_control_plant(w->seat.control, w->options->planted);
+    w->line = (struct line){seat_take, true, -1};
+    w->seat.tick_ms = INT64_MAX;
+    /* Counted in events, the first crash comes after as many as all others do. */
+    w->seat.crash_event = s->crashes.every_events;
+    snapshot(w);
+    return MYR_OK;
 }
 
 void seat_done(struct world *w)
@@ -134,6 +137,7 @@ void seat_done(struct world *w)
 static void ask_for_tick(struct world *w)
 {
     struct seat *seat = &w->seat;
+    MYR_ASSERT(w->line.up && seat->control);
     int64_t wake_ms = myr_control_wake_ms(seat->control);
     /* Nothing is awaited: the next event will say more. */
     if (wake_ms == INT64_MAX) {
@@ -155,6 +159,7 @@ static void note_accepted(struct world *w, const struct myr_effect *effect)
     if (effect->kind == MYR_EFFECT_ACCEPT && effect->state) {
         /* Tokens are the world's numbers of jobs, counted from 1. */
         uint32_t job = (uint32_t)effect->gpus - 1;
+        MYR_ASSERT(job < w->job_count && effect->job < w->job_count);
         w->jobs[job].id = effect->job;
         w->job_of_id[effect->job] = job;
         check_job(w->check, effect->job, w->jobs[job].gpus,
@@ -165,7 +170,8 @@ static void note_accepted(struct world *w, const struct myr_effect *effect)
 /* What the report needs to know of a job's states. */
 static void job_says(struct world *w, const struct myr_effect *effect)
 {
-    struct wjob *job = &w->jobs[w->job_of_id[effect->job]];
+    struct wjob *job = job_at(w, w->job_of_id[effect->job]);
+    MYR_ASSERT(job->id == effect->job && effect->state < MYR_CONTROL_JOB_STATES);
     if (effect->state == MYR_CONTROL_STARTING && job->first_start_ms < 0) {
         job->first_start_ms = w->now_ms;
     }
@@ -213,6 +219,7 @@ static void watch(struct world *w, const struct myr_event *event, const struct m
     }
     const uint32_t *nodes;
     uint32_t touched = check_touched(w->check, &nodes);
+    MYR_ASSERT(touched <= w->scenario->shape.nodes);
     for (uint32_t i = 0; i < touched; i++) {
         check_gpus(w, nodes[i]);
     }
@@ -238,6 +245,7 @@ static void tear(struct world *w, size_t whole)
 {
     struct myr_rng rng;
     draw_init(&rng, w->seed, DRAW_CRASH, w->seat.events, 2);
+    MYR_ASSERT(w->seat.journal.len >= whole);
     size_t more = w->seat.journal.len - whole;
     w->seat.journal.len = whole + myr_rng_below(&rng, (uint32_t)more);
     MYR_ASSERT(more > 0 && w->seat.journal.len < whole + more); /* else nothing was torn */
@@ -269,6 +277,7 @@ bool seat_take(struct world *w, const struct myr_event *event)
     if (!w->line.up) {
         return false;
     }
+    MYR_ASSERT(seat->control && w->line.down_ms == -1);
     /* Its own clock, which may have jumped. */
     int64_t now_ms = w->now_ms + seat->offset_ms;
     struct myr_err err = {};
@@ -346,7 +355,8 @@ void seat_tick(struct world *w, uint32_t serial)
 static void find_jobs(struct world *w)
 {
     for (uint32_t i = 0; i < w->scenario->job_count; i++) {
-        struct wjob *job = &w->jobs[i];
+        struct wjob *job = job_at(w, i);
+        MYR_ASSERT(!job->accepted || job->submitted);
         if (job->accepted && myr_control_find(w->seat.control, i + 1) != job->id) {
             check_violated(w->check, RULE_LOST_JOB,
                            "job %u was accepted, and nobody knows it after a crash", job->id);
@@ -361,7 +371,7 @@ static void find_jobs(struct world *w)
 static void reconnect(struct world *w)
 {
     for (uint32_t id = 0; id < w->scenario->shape.nodes && w->line.up; id++) {
-        struct wnode *node = &w->nodes[id];
+        struct wnode *node = node_at(w, id);
         struct myr_control_node view = myr_control_node(w->seat.control, id);
         bool heard = node->up && node->cut == 0;
         /* What the old shell had told is in the state. */
@@ -387,6 +397,7 @@ int seat_restart(struct world *w, struct myr_err *err)
     if (seat->dead_hash && seat->dead_hash != myr_control_hash(seat->control)) {
         check_violated(w->check, RULE_JOURNAL, "the state after a crash is not the one before");
     }
+    MYR_ASSERT(seat->control && w->line.down_ms <= w->now_ms);
     w->line.up = true;
     w->line.down_ms = -1;
     const struct myr_scenario *s = w->scenario;
@@ -420,6 +431,7 @@ void seat_jumps(struct world *w)
         /* The clock never shows less than 0. */
         bool back = draw_chance(&rng, 500000) && w->now_ms + seat->offset_ms > step_ms;
         seat->offset_ms += back ? -step_ms : step_ms;
+        MYR_ASSERT(w->now_ms + seat->offset_ms >= 0);
         w->result->clock_steps++;
         seat->tick_ms = INT64_MAX; /* the wake that was asked for lies elsewhere on the new clock */
         if (w->line.up) {

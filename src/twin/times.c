@@ -82,12 +82,14 @@ static int64_t scale(int64_t value_ms, const struct time_row *row, uint32_t gpus
 
 int64_t times_typical_ms(const struct times *times, enum time_part part, uint32_t gpus)
 {
+    MYR_ASSERT((uint32_t)part < TIME_PARTS);
     return scale(times->rows[part].at_one.typical_ms, &times->rows[part], gpus);
 }
 
 int64_t times_draw_ms(const struct times *times, enum time_part part, uint32_t gpus,
                       struct myr_rng *rng)
 {
+    MYR_ASSERT((uint32_t)part < TIME_PARTS);
     const struct time_row *row = &times->rows[part];
     /* Drawn at the size of the data, then scaled: the spread grows with it. */
     int64_t value_ms = times->drawn ? draw_time_ms(rng, &row->at_one) : row->at_one.typical_ms;

@@ -4,6 +4,7 @@
 /* Messages to the controller: said again until somebody takes them. */
 static void take_message(struct world *w, uint32_t id)
 {
+    MYR_ASSERT(id < w->msgs.count && w->msgs.items[id].used);
     const struct wmsg *msg = &w->msgs.items[id];
     /* Copied: taking it may send messages, and those move in memory. */
     struct myr_event event = msg->event;
@@ -11,7 +12,7 @@ static void take_message(struct world *w, uint32_t id)
     /* Only agents are cut off and rebooted; people and racks are always there. */
     bool by_agent = (kind >= MYR_EVENT_JOIN && kind <= MYR_EVENT_TESTED);
     if (by_agent) {
-        const struct wnode *node = &w->nodes[event.node];
+        const struct wnode *node = node_at(w, event.node);
         if (!node->up || node->boot != msg->boot) { /* the agent that wanted to say it is gone */
             msg_free(w, id);
             return;
@@ -33,6 +34,7 @@ static void take_message(struct world *w, uint32_t id)
 static void take_order(struct world *w, uint32_t id)
 {
     /* Copied: what follows may send messages, and those move in memory. */
+    MYR_ASSERT(id < w->msgs.count);
     struct myr_effect effect = w->msgs.items[id].effect;
     msg_free(w, id);
     agent_take(w, &effect);
@@ -41,8 +43,10 @@ static void take_order(struct world *w, uint32_t id)
 /* Not for a node: a rack, a crew, a person. */
 static void take_other(struct world *w, uint32_t id)
 {
+    MYR_ASSERT(id < w->msgs.count);
     struct myr_effect effect = w->msgs.items[id].effect;
     msg_free(w, id);
+    MYR_ASSERT(effect.kind > MYR_EFFECT_TEST);
     if (effect.kind == MYR_EFFECT_FENCE) {
         rack_fence(w, &effect);
     } else if (effect.kind == MYR_EFFECT_REPAIR) {

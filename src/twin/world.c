@@ -9,6 +9,7 @@
 int world_begin(struct world *w, struct myr_err *err)
 {
     const struct myr_scenario *s = w->scenario;
+    MYR_ASSERT(s->shape.nodes > 0 && s->shape.gpus_per_node > 0 && s->shape.gpus_per_node <= 64);
     MYR_TRY(times_init(&w->times, s->recovery, s->practice, s->drawn, err));
     w->free_msg = MYR_NONE;
     w->nodes = myr_xcalloc(s->shape.nodes, sizeof(*w->nodes));
@@ -78,6 +79,7 @@ void happen(struct world *w, int64_t at_ms, enum happening what, uint32_t id, ui
 {
     /* Nothing happens in the past. */
     MYR_ASSERT(at_ms >= w->now_ms);
+    MYR_ASSERT((uint32_t)what <= HAP_UNCUT);
     myr_heap_push(&w->heap, at_ms, (uint64_t)what << 56 | (uint64_t)(serial & 0xffffff) << 32 | id);
 }
 
@@ -88,6 +90,7 @@ void happen_to(struct world *w, int64_t at_ms, enum happening what, uint32_t id)
 
 bool node_hears(const struct world *w, uint32_t node)
 {
+    MYR_ASSERT(node < w->scenario->shape.nodes);
     return w->nodes[node].up && w->nodes[node].cut == 0 && w->line.up;
 }
 
@@ -107,6 +110,7 @@ static uint32_t msg_new(struct world *w)
 
 void msg_free(struct world *w, uint32_t id)
 {
+    MYR_ASSERT(id < w->msgs.count && id != w->free_msg);
     MYR_ASSERT(w->msgs.items[id].used); /* a message arrives, or is given up, once */
     w->msgs.items[id].used = false;
     w->msgs.items[id].next_free = w->free_msg;
@@ -146,11 +150,13 @@ static struct fate fate_of(struct world *w, uint32_t kind, uint32_t node, uint32
         }
     }
     w->result->messages++;
+    MYR_ASSERT(fate.delay_ms > 0 && fate.copies <= 2);
     return fate;
 }
 
 void send_to_node(struct world *w, const struct myr_effect *effect)
 {
+    MYR_ASSERT(effect->kind <= MYR_EFFECT_TEST); /* the others are for racks and people */
     struct fate fate = fate_of(w, effect->kind, effect->node, effect->job, effect->epoch);
     for (uint32_t i = 0; i < fate.copies; i++) {
         uint32_t id = msg_new(w);
@@ -162,6 +168,7 @@ void send_to_node(struct world *w, const struct myr_effect *effect)
 
 void send_order(struct world *w, const struct myr_effect *effect)
 {
+    MYR_ASSERT(effect->kind > MYR_EFFECT_TEST && effect->kind < MYR_EFFECT_KINDS);
     uint32_t id = msg_new(w);
     w->msgs.items[id] = (struct wmsg){.effect = *effect, .used = true};
     happen_to(w, w->now_ms, HAP_ORDER, id);
@@ -169,6 +176,7 @@ void send_order(struct world *w, const struct myr_effect *effect)
 
 void send_to_control(struct world *w, const struct myr_event *event, int64_t after_ms)
 {
+    MYR_ASSERT(after_ms >= 0 && event->kind < MYR_EVENT_KINDS);
     /* Other events name no job, or none that the fate may depend on. */
     bool of_job = event->kind >= MYR_EVENT_STARTED && event->kind <= MYR_EVENT_EXIT;
     /* Kinds of events and of orders must not meet: 16 sets them apart. */

@@ -171,6 +171,31 @@ struct world {
     bool approve_pending;              /* somebody will look at it */
 };
 
+/* Numbers that happenings, lists and orders carry: none leads out of its array. */
+static inline struct wnode *node_at(const struct world *w, uint32_t id)
+{
+    MYR_ASSERT(id < w->scenario->shape.nodes);
+    return &w->nodes[id];
+}
+
+static inline struct wjob *job_at(const struct world *w, uint32_t id)
+{
+    MYR_ASSERT(id < w->job_count);
+    return &w->jobs[id];
+}
+
+static inline struct wrank *rank_at(const struct world *w, uint32_t id)
+{
+    MYR_ASSERT(id < w->ranks.count);
+    return &w->ranks.items[id];
+}
+
+static inline struct winc *inc_at(const struct world *w, uint32_t id)
+{
+    MYR_ASSERT(id < w->incs.count);
+    return &w->incs.items[id];
+}
+
 /* world.c */
 MYR_MUST_USE int world_begin(struct world *w, struct myr_err *err);
 void world_done(struct world *w);
