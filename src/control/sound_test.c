@@ -15,7 +15,7 @@
 #include "control_fixture.h"
 #include "state.h"
 
-enum { NODES = 5, LIVES = 60, CHANGES = 400, EVENTS = 40 };
+enum { NODES = 5, LIVES = 30, CHANGES = 400, EVENTS = 40 };
 
 /* Anything, from anybody, mostly of what there is. */
 static struct myr_event drawn_event(const struct myr_control *c, struct myr_rng *rng)
