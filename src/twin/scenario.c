@@ -460,24 +460,16 @@ static int read_all(struct myr_scenario *s, struct myr_arena *arena, const struc
 {
     const struct myr_doc *name = myr_doc_get(doc, "name");
     struct myr_str text;
-    int rc = read_sections(s, doc, err);
-    if (rc == MYR_OK && name) {
-        rc = myr_doc_text(name, "name", &text, err);
-        s->name = rc == MYR_OK ? myr_arena_strndup(arena, text.data, text.len) : s->name;
+    MYR_TRY(read_sections(s, doc, err));
+    if (name) {
+        MYR_TRY(myr_doc_text(name, "name", &text, err));
+        s->name = myr_arena_strndup(arena, text.data, text.len);
     }
-    if (rc == MYR_OK) {
-        rc = conclude(s, doc, err);
-    }
-    if (rc == MYR_OK) {
-        rc = read_jobs(doc, s, err);
-    }
-    if (rc == MYR_OK) {
-        rc = read_windows(doc, s, err);
-    }
-    if (rc == MYR_OK) {
-        rc = read_faults(doc, s, arena, err);
-    }
-    return rc < 0 ? rc : read_left_out(doc, s, err);
+    MYR_TRY(conclude(s, doc, err));
+    MYR_TRY(read_jobs(doc, s, err));
+    MYR_TRY(read_windows(doc, s, err));
+    MYR_TRY(read_faults(doc, s, arena, err));
+    return read_left_out(doc, s, err);
 }
 
 int myr_scenario_parse(struct myr_scenario *s, struct myr_arena *arena, const char *file,
