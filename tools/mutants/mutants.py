@@ -15,7 +15,7 @@ one mutant; how many a survivor was not shown to is said. So the figure is a low
 
 The end is a table by module and the list of survivors; build/mutants.json holds both. What was
 found out is kept in build-mutants: a run that was stopped goes on where it was, and a later one
-tries only new mutants and, when anything has changed, the survivors.
+tries only new mutants and, when anything has changed or with a larger budget, the survivors.
 """
 import argparse
 import concurrent.futures
@@ -60,8 +60,8 @@ class Progress:
 class Memory:
     """Outcomes of earlier runs, by the mutant and the text of its file."""
 
-    def __init__(self, world, path, near):
-        self.world, self.path, self.near = world, path, near
+    def __init__(self, world, path, args):
+        self.world, self.path, self.near, self.budget = world, path, args.near, args.budget
         self.rows = json.loads(path.read_text()) if path.exists() else {}
         self.tree = digest(*(f.read_bytes() for f in sorted(world.source.rglob("*"))
                              if f.is_file()))
@@ -84,7 +84,8 @@ class Memory:
         """What is known; that a mutant survived holds for one tree and the tests asked only."""
         row = self.rows.get(self.key(mutant))
         if row and row["outcome"] == "survived" and (
-                row["tree"] != self.tree or row.get("near") and not self.near):
+                row["tree"] != self.tree or row.get("near") and not self.near or
+                row.get("unasked") and row.get("budget", 0) < self.budget):
             return None
         return row
 
@@ -104,7 +105,7 @@ class Run:
         self.world, self.args, self.progress = world, args, progress
         self.judge = Judge(world, world.folder / "work")
         shutil.rmtree(self.judge.folder, ignore_errors=True)
-        self.memory = Memory(world, world.folder / "outcomes.json", args.near)
+        self.memory = Memory(world, world.folder / "outcomes.json", args)
         self.pool = concurrent.futures.ThreadPoolExecutor(args.workers)
         self.lock, self.next_place, self.places = threading.Lock(), 0, {}
 
@@ -154,7 +155,7 @@ class Run:
             self.judge.compile(mutant, place)
         row = self.judge.show(mutant, place, self.args.budget)
         shutil.rmtree(place, ignore_errors=True)
-        self.memory.put(mutant, {**row, "near": self.args.near})
+        self.memory.put(mutant, {**row, "near": self.args.near, "budget": self.args.budget})
         return row
 
     def round(self, rows):
