@@ -25,10 +25,13 @@ struct kube_needs *kube_needs_of(struct kube_resources *resources, const struct 
 /* One use less; with the last one it goes, out of its list too. */
 void kube_needs_free(struct kube_needs *needs)
 {
+    MYR_ASSERT(!needs || needs->uses > 0);
     if (!needs || --needs->uses > 0) {
         return;
     }
+    MYR_ASSERT((needs->back != NULL) == (needs->key.data != NULL)); /* in a list by its key */
     if (needs->back) {
+        MYR_ASSERT(*needs->back == needs);
         *needs->back = needs->next;
         if (needs->next) {
             needs->next->back = needs->back;
@@ -51,6 +54,7 @@ static struct kube_needs *find(struct kube_needs *list, struct myr_str key)
         list = list->next;
     }
     if (list) {
+        MYR_ASSERT(list->uses > 0); /* with the last one it would have left the list */
         list->uses++;
     }
     return list;
@@ -72,6 +76,7 @@ static struct kube_needs *learn(struct kube_resources *resources, struct kube_ne
         needs->next = *list;
         needs->back = list;
         if (needs->next) {
+            MYR_ASSERT(needs->next->back == list);
             needs->next->back = &needs->next;
         }
         *list = needs;

@@ -96,6 +96,7 @@ static void finish(struct client_request *request, int rc, const struct myr_err 
 
 static void push(struct client_queue *queue, struct client_request *request)
 {
+    MYR_ASSERT(!queue->first == !queue->last);
     request->next = NULL;
     if (queue->last) {
         queue->last->next = request;
@@ -108,6 +109,7 @@ static void push(struct client_queue *queue, struct client_request *request)
 static struct client_request *pop(struct client_queue *queue)
 {
     struct client_request *request = queue->first;
+    MYR_ASSERT(request && queue->last && !queue->last->next);
     queue->first = request->next;
     queue->last = queue->first ? queue->last : NULL;
     request->next = NULL;
@@ -118,6 +120,7 @@ static struct client_request *pop_asked(struct client_line *line)
 {
     MYR_ASSERT(line->asked_count > 0);
     line->asked_count--;
+    MYR_ASSERT((line->asked.first == line->asked.last) == (line->asked_count == 0));
     return pop(&line->asked);
 }
 
@@ -201,6 +204,7 @@ static bool on_piece(void *context, struct myr_str bytes)
 {
     struct client_line *line = context;
     const struct client_request *request = line->asked.first;
+    MYR_ASSERT(line->streams && request && request->piece);
     if (line->reply.status == 200) {
         look_at_head(line);
         return request->piece(request->context, bytes);
@@ -267,6 +271,7 @@ static void leave(struct client_line *line, const struct myr_err *why)
         }
     }
     if (again.first) { /* before those that came after them */
+        MYR_ASSERT(line->asked_count == 0);
         again.last->next = client->urgent.first;
         client->urgent.last = client->urgent.last ? client->urgent.last : again.last;
         client->urgent.first = again.first;
@@ -281,13 +286,16 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
 {
     struct client_line *line = context;
     struct client *client = line->client;
+    bool counted = !line->streams && !line->later, listed = false;
     for (struct client_line **at = &client->lines; *at; at = &(*at)->next) {
         if (*at == line) {
             *at = line->next;
+            listed = true;
             break;
         }
     }
-    client->line_count -= !line->streams && !line->later;
+    MYR_ASSERT(listed && client->line_count >= counted); /* closed once */
+    client->line_count -= counted;
     if (!client->closing) {
         leave(line, why);
     }
@@ -341,6 +349,7 @@ static void put_head(struct client *client, const struct client_request *request
 static void put_request(struct client_line *line, struct client_request *request)
 {
     struct client *client = line->client;
+    MYR_ASSERT(!line->ended && (line->streams == (request->piece != NULL)));
     if (!line->asked.first) {
         line->heard_ms = kube_now_ms();
         myr_http_reply_clear(&line->reply, request->piece ? on_piece : NULL, line);
@@ -360,6 +369,7 @@ static struct client_line *open_line(struct client *client, bool streams, bool l
     line->next = client->lines;
     client->lines = line;
     client->line_count += !streams && !later;
+    MYR_ASSERT(!client->closing && client->line_count <= CLIENT_CONNECTIONS);
     int rc = myr_io_connect(client->loop, client->access->host, client->access->port, client->tls,
                             &calls, line, &line->stream, NULL);
     MYR_ASSERT(rc == MYR_OK); /* what fails is told by 'closed' */
@@ -459,6 +469,8 @@ static void on_flush(uv_prepare_t *prepare)
 /* It goes out with the next kube_flush(), which every turn of the loop has. */
 void kube_ask(struct client *client, const struct client_request *request)
 {
+    MYR_ASSERT(request->method && request->path && request->done);
+    MYR_ASSERT(request->piece || !request->begun);
     struct client_request *copy = myr_xcalloc(1, sizeof(*copy));
     *copy = *request;
     push(copy->later ? &client->other : &client->urgent, copy);
@@ -571,6 +583,7 @@ static void free_queue(struct client_queue *queue)
 
 void kube_end(struct client *client)
 {
+    MYR_ASSERT(!client->closing); /* its handles are closed once */
     /* First: from here on a connection that closes tells nobody. */
     client->closing = true;
     free_queue(&client->urgent);

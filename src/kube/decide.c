@@ -42,6 +42,7 @@ static struct myr_kube_decision *add(struct round *r, const struct kube_gang *ga
                                      enum myr_kube_act act, const char *reason)
 {
     const struct kube_pod *first = gang->first;
+    MYR_ASSERT(gang->count > 0 && first->gang_of == gang);
     myr_vec_push(&r->c->decisions,
                  (struct myr_kube_decision){.act = act, .gang = keep(r, myr_str_from(gang->key))});
     struct myr_kube_decision *d = &r->c->decisions.items[r->c->decisions.count - 1];
@@ -194,6 +195,7 @@ static bool place_all(struct round *r, struct kube_pod **pods, uint32_t count, u
                 at[k] = nodes[next++];
             }
         }
+        MYR_ASSERT(next == alike);
     }
     return true;
 }
@@ -214,6 +216,7 @@ static void bind_gang(struct round *r, struct kube_gang *gang, struct kube_pod *
                       uint32_t count, const uint32_t *at)
 {
     struct myr_kube_seat *seats = MYR_ARENA_NEW(&r->c->arena, struct myr_kube_seat, count);
+    MYR_ASSERT(!gang->flying && gang->bound == 0 && count <= gang->count);
     for (uint32_t i = 0; i < count; i++) {
         seats[i] = seat_of(r, pods[i], r->c->nodes.items[at[i]]->name);
         seats[i].rank = i;
@@ -251,7 +254,7 @@ static void place_gang(struct round *r, struct kube_gang *gang, uint32_t count)
             alike = alike && pod->needs->digest == pods[0]->needs->digest;
         }
     }
-    MYR_ASSERT(filled == count && count > 0);
+    MYR_ASSERT(filled == count && count > 0 && count <= gang->size);
     kube_use_ready(r->c);
     uint64_t digest = pods[0]->needs->digest;
     const struct kube_tally *before = alike ? failed_before(r, digest, count) : NULL;
@@ -462,7 +465,7 @@ static void remake(struct round *r, struct kube_gang *gang, const char *why)
             seats[count++] = seat_of(r, pod, pod->node);
         }
     }
-    MYR_ASSERT(count > 0);
+    MYR_ASSERT(count > 0 && !gang->flying && gang->bound > 0);
     snprintf(text, sizeof(text), "%s: all %u pods of the gang are made again", why, count);
     struct myr_kube_decision *d = add(r, gang, MYR_KUBE_REMAKE, text);
     d->seats = seats;
@@ -498,6 +501,7 @@ static bool finish(struct round *r, struct kube_gang *gang, const struct standin
         seats[count].bound = pod->node.len > 0;
         seats[count++].rank = pod->planned_rank;
     }
+    MYR_ASSERT(count == s->bound + s->planned); /* those that stand() has counted */
     qsort(seats, count, sizeof(*seats), compare_seats);
     /* Two of one rank: such annotations are not of one placement. */
     for (uint32_t i = 1; i < count; i++) {
@@ -589,6 +593,7 @@ void myr_kube_over(struct myr_kube_cluster *c, const char *key, bool done)
         gang->pods[i]->assumed = MYR_NONE;
         kube_use_put(c, gang->pods[i]);
     }
+    MYR_ASSERT(gang->flying); /* one decision at a time, and it is over once */
     gang->flying = false;
     gang->stale = true;
     kube_gang_rest(c, gang);

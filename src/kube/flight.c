@@ -56,6 +56,7 @@ static void on_timer_closed(uv_handle_t *handle)
 {
     struct flight *f = handle->data;
     struct service *s = f->service;
+    MYR_ASSERT(f->told); /* the cluster does not wait for it */
     for (struct flight **at = &s->flights; *at; at = &(*at)->next) {
         if (*at == f) {
             *at = f->next;
@@ -86,6 +87,7 @@ static void on_land(uv_timer_t *timer)
 /* The gang is not decided on before: until then its places are taken and its pods left alone. */
 static void land_later(struct flight *f, int64_t ms)
 {
+    MYR_ASSERT(!f->told && f->asked == 0 && ms >= 0);
     uv_timer_start(&f->timer, on_land, (uint64_t)ms, 0);
 }
 
@@ -106,6 +108,7 @@ static void put_common(struct flight *f)
 {
     const struct myr_kube_decision *d = &f->decision;
     struct myr_buf *to = &f->common;
+    MYR_ASSERT(d->act == MYR_KUBE_BIND && d->placement && d->master);
     myr_buf_put_lit(to, "\",\"" MYR_KUBE_WORLD "\":\"");
     myr_buf_put_u64(to, d->world);
     myr_buf_put_lit(to, "\",\"" MYR_KUBE_MASTER "\":");
@@ -182,6 +185,7 @@ static void check_bound(struct place *p, struct myr_str body)
     const struct myr_doc *top;
     struct myr_arena scratch = {};
     bool ours = false;
+    MYR_ASSERT(p->step == STEP_CHECK);
     if (myr_doc_read_json(&scratch, "pod", body, &top, NULL) == MYR_OK) {
         const struct myr_doc *meta = myr_doc_get(top, "metadata");
         ours =
@@ -207,6 +211,7 @@ static bool judge(struct place *p, const struct client_answer *answer)
     struct service *s = f->service;
     struct myr_err err = {};
     char path[160];
+    MYR_ASSERT(p->step != STEP_LEAD && p->step != STEP_OVER); /* of these nothing was asked */
     if (answer->rc < 0) {
         kube_trouble(s, source_of(p->step), answer->err);
         return false;
@@ -327,6 +332,7 @@ static void told_bound(struct flight *f)
     struct service *s = f->service;
     struct tell_owner owner = owner_of(f);
     char text[700];
+    MYR_ASSERT(f->step == STEP_BIND && !f->broken && f->asked == 0);
     const char *first = f->places[0].seat.node, *last = f->places[f->count - 1].seat.node;
     /*
      * All of them have rank and node among their annotations, which describe shows too. An event is
@@ -363,6 +369,7 @@ static void told_deleted(struct flight *f)
 /* Everything of a step is over: the next one, or the end. */
 static void advance(struct flight *f)
 {
+    MYR_ASSERT(f->asked == 0 && !f->told);
     if (f->broken) {
         kube_say(f->service, "info", "%s: %s, decided again", f->decision.gang,
                  f->forbidden ? "refused" : "has changed meanwhile");
@@ -387,7 +394,7 @@ static void advance(struct flight *f)
 static void go(struct flight *f)
 {
     uint32_t open = 0;
-    MYR_ASSERT(f->asked == 0);
+    MYR_ASSERT(f->asked == 0 && !f->told);
     if (f->abandoned) {
         f->broken = true;
         land(f);
@@ -408,6 +415,7 @@ static void go(struct flight *f)
 /* All texts are copied: a decision lives only until the next round. */
 void kube_flight_begin(struct service *s, const struct myr_kube_decision *d)
 {
+    MYR_ASSERT(d->act != MYR_KUBE_WAIT && d->seat_count > 0);
     struct flight *f = myr_xcalloc(1, sizeof(*f));
     f->service = s;
     f->begun_ms = kube_now_ms();
@@ -430,6 +438,8 @@ void kube_flight_begin(struct service *s, const struct myr_kube_decision *d)
     f->step = d->act == MYR_KUBE_REMAKE      ? STEP_DELETE
               : d->finishes || f->count == 1 ? STEP_BIND
                                              : STEP_LEAD;
+    /* Whoever is bound first carries the plan: that is rank 0. */
+    MYR_ASSERT(f->step != STEP_LEAD || (d->seats[0].rank == 0 && !d->seats[0].bound));
     enum step first = f->step == STEP_DELETE ? STEP_DELETE : STEP_BIND;
     f->places = MYR_ARENA_NEW(&f->arena, struct place, f->count);
     for (uint32_t i = 0; i < f->count; i++) {
@@ -445,7 +455,7 @@ void kube_flight_begin(struct service *s, const struct myr_kube_decision *d)
                      .bound = seat->bound}};
     }
     int rc = uv_timer_init(&s->loop, &f->timer);
-    MYR_ASSERT(rc == 0 && f->count > 0);
+    MYR_ASSERT(rc == 0);
     f->timer.data = f;
     f->next = s->flights;
     s->flights = f;

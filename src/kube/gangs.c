@@ -30,6 +30,7 @@ void kube_gang_key(const struct kube_pod *pod, struct myr_buf *ret)
 struct kube_gang *kube_gang_find(const struct myr_kube_cluster *c, struct myr_str key)
 {
     uint32_t id = myr_strmap_get(&c->gang_ids, key);
+    MYR_ASSERT(id == MYR_MAP_NONE || id < c->gangs.count);
     return id == MYR_MAP_NONE ? NULL : c->gangs.items[id];
 }
 
@@ -38,6 +39,7 @@ struct kube_gang *kube_gang_find(const struct myr_kube_cluster *c, struct myr_st
 /* The last one takes its place: their order means nothing. */
 static void forget(struct kube_gang *gang, size_t at)
 {
+    MYR_ASSERT(at < gang->broken.count);
     free(gang->broken.items[at].placement);
     free(gang->broken.items[at].why);
     gang->broken.items[at] = gang->broken.items[--gang->broken.count];
@@ -56,6 +58,7 @@ static void free_gang(struct kube_gang *gang)
 /* Places that nobody has are given back now and then. */
 static void compact(struct myr_kube_cluster *c)
 {
+    MYR_ASSERT(c->gangs_gone <= c->gangs.count && c->gangs.count == c->gang_keys.count);
     if (c->gangs_gone < GONE_MAX || c->gangs_gone < c->gangs.count / 2) {
         return;
     }
@@ -122,12 +125,14 @@ static struct kube_gang *gang_of(struct myr_kube_cluster *c, struct myr_str key)
         c->gangs_gone++;
     }
     if (!c->gangs.items[id]) {
+        MYR_ASSERT(c->gangs_gone > 0);
         struct kube_gang *gang = myr_xcalloc(1, sizeof(*gang));
         gang->key = c->gang_keys.items[id];
         gang->id = id;
         c->gangs.items[id] = gang;
         c->gangs_gone--;
     }
+    MYR_ASSERT(c->gangs.items[id]->id == id && c->gangs.count == c->gang_keys.count);
     return c->gangs.items[id];
 }
 
@@ -136,6 +141,7 @@ static struct kube_gang *gang_of(struct myr_kube_cluster *c, struct myr_str key)
 /* At the end; where it belongs is found when the gang is looked at next. */
 static void add_pod(struct kube_gang *gang, struct kube_pod *pod)
 {
+    MYR_ASSERT(pod->gang_of == gang && gang->count <= gang->room);
     if (gang->count == gang->room) {
         gang->room = gang->room ? gang->room * 2 : 4;
         gang->pods = myr_xrealloc(gang->pods, gang->room, sizeof(*gang->pods));
@@ -167,6 +173,8 @@ void kube_gang_drop(struct myr_kube_cluster *c, struct kube_pod *pod)
         gang->pods[i] = gang->pods[i + 1];
         gang->pods[i]->seat = i;
     }
+    /* Who has taken its seat knows of it. */
+    MYR_ASSERT(pod->seat >= gang->count || gang->pods[pod->seat]->seat == pod->seat);
     pod->gang_of = NULL;
     gang->stale = true;
     kube_gang_rest(c, gang);
@@ -202,7 +210,9 @@ void kube_gang_put(struct myr_kube_cluster *c, struct kube_pod *pod, struct kube
     }
     if (old) {
         kube_gang_drop(c, old);
+        MYR_ASSERT(!old->gang_of);
     }
+    MYR_ASSERT(!gang || (pod->seat < gang->count && gang->pods[pod->seat] == pod));
 }
 
 /*
@@ -243,6 +253,7 @@ static void forget_broken(struct kube_gang *gang)
 /* A pod with a binding under way counts as bound: its place is taken already. */
 static void add_up(struct kube_gang *gang, const struct kube_pod *pod)
 {
+    MYR_ASSERT(pod->gang_of == gang);
     bool live = kube_pod_live(pod), at_hand = pod->node.len > 0 || pod->assumed != MYR_NONE;
     gang->done += pod->phase == KUBE_SUCCEEDED;
     gang->assumed += pod->assumed != MYR_NONE;
@@ -265,6 +276,7 @@ static void add_up(struct kube_gang *gang, const struct kube_pod *pod)
  */
 static void refresh(struct kube_gang *gang)
 {
+    MYR_ASSERT(gang->count > 0); /* with its last pod a gang goes */
     if (gang->unsorted) {
         qsort(gang->pods, gang->count, sizeof(struct kube_pod *), compare_pods);
         for (uint32_t i = 0; i < gang->count; i++) {
@@ -330,6 +342,7 @@ void kube_gangs_find(struct myr_kube_cluster *c, int64_t now_ms, struct kube_gan
             found[count++] = gang;
         }
     }
+    MYR_ASSERT(count + c->gangs_gone <= c->gangs.count);
     qsort(found, count, sizeof(struct kube_gang *), compare_gangs);
     *ret = (struct kube_gangs){found, count};
 }

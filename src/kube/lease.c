@@ -23,6 +23,7 @@ bool kube_lease_held(const struct lease *l)
     if (!l->service->schedule->lease_name) {
         return true;
     }
+    MYR_ASSERT(!l->leads || l->held_ms >= 0);
     return l->leads && kube_now_ms() - l->held_ms < length_ms(l) * (PARTS - 1) / PARTS;
 }
 
@@ -201,6 +202,7 @@ static void ask(struct lease *l)
     if (s->stopping) {
         return;
     }
+    MYR_ASSERT(!l->asking);
     if (l->leads) {
         take(l);
         return;
@@ -230,6 +232,7 @@ static void on_released(void *context, const struct client_answer *answer)
 {
     struct service *s = context;
     (void)answer;
+    MYR_ASSERT(s->lease.asking && s->stopping);
     s->lease.asking = false;
 }
 
@@ -240,6 +243,7 @@ static void on_released(void *context, const struct client_answer *answer)
 void kube_lease_end(struct service *s)
 {
     struct lease *l = &s->lease;
+    MYR_ASSERT(s->begun && !s->stopping);
     uv_timer_stop(&l->timer);
     if (!s->schedule->lease_name || !kube_lease_held(l) || l->asking) {
         return;

@@ -30,6 +30,7 @@ static uint32_t room(const struct kube_node *node, const struct kube_use *use,
     int64_t most = PLACES_MAX;
     for (uint32_t i = 0; i < needs->amounts.count; i++) {
         const struct kube_amount *asked = &needs->amounts.items[i];
+        MYR_ASSERT(asked->resource < KUBE_RESOURCES && asked->milli > 0);
         int64_t left = has(node, asked->resource) - (use ? use->used[asked->resource] : 0);
         int64_t fits = left > 0 ? left / asked->milli : 0;
         if (fits == 0 && most > 0) {
@@ -61,6 +62,7 @@ static bool port_taken(const struct kube_use *use, const struct kube_needs *need
 bool kube_fits(const struct myr_kube_cluster *c, const struct kube_needs *needs, uint32_t node)
 {
     uint32_t lacks;
+    MYR_ASSERT(node < c->nodes.count && c->use_count == c->nodes.count);
     return c->nodes.items[node] && kube_may(needs, c->nodes.items[node]) == KUBE_FITS &&
            !port_taken(&c->use[node], needs) &&
            room(c->nodes.items[node], &c->use[node], needs, &lacks) > 0;
@@ -86,6 +88,7 @@ static struct kube_spot *spots_of(struct myr_kube_cluster *c, const struct kube_
         kind->count = (uint32_t)c->nodes.count;
         kind->spots = myr_xcalloc(kind->count, sizeof(*kind->spots));
     }
+    MYR_ASSERT(kind->used <= c->asked && kind->count == c->nodes.count);
     kind->used = ++c->asked;
     return kind->spots;
 }
@@ -104,6 +107,7 @@ static void look_at(const struct myr_kube_cluster *c, const struct kube_needs *n
     if (misfit == KUBE_FITS) {
         ret->empty = (uint8_t)room(node, NULL, needs, &ret->lacks);
         ret->places = (uint8_t)room(node, use, needs, &ret->lacks);
+        MYR_ASSERT(ret->places <= ret->empty); /* what runs there takes places and gives none */
         misfit = ret->places == 0 ? KUBE_SHORT : KUBE_FITS;
     }
     if (misfit == KUBE_FITS && port_taken(use, needs)) {
@@ -118,6 +122,7 @@ static uint32_t count_places(struct myr_kube_cluster *c, const struct kube_needs
                              const uint64_t *closed, uint8_t *places, struct kube_tally *tally)
 {
     uint32_t most = 0;
+    MYR_ASSERT(c->use_count == c->nodes.count); /* kube_use_ready() was called */
     struct kube_spot *spots = spots_of(c, needs);
     *tally = (struct kube_tally){};
     for (uint32_t id = 0; id < c->nodes.count; id++) {
@@ -155,6 +160,7 @@ static bool place_well(const struct myr_kube_cluster *c, const uint8_t *places, 
      * first. Which of its places they are does not matter.
      */
     struct myr_place_shape shape = c->shape;
+    MYR_ASSERT(most > 0 && most <= PLACES_MAX && !c->order_stale);
     shape.gpus_per_node = most;
     struct myr_placer *placer = myr_placer_create(&shape);
     const uint64_t all = most == 64 ? UINT64_MAX : (1ULL << most) - 1;
@@ -211,6 +217,7 @@ static void place_anyhow(const struct myr_kube_cluster *c, const uint8_t *places
                          uint32_t *ret)
 {
     uint32_t size = c->shape.group_nodes, leaves = c->shape.nodes / size, filled = 0;
+    MYR_ASSERT(c->shape.nodes % size == 0); /* the last leaf is filled up too */
     MYR_CLEANUP(myr_free_at) struct leaf *order = myr_xcalloc(leaves, sizeof(*order));
     MYR_CLEANUP(myr_free_at) uint32_t *spots = myr_xcalloc(count, sizeof(*spots));
     for (uint32_t at = 0; at < c->shape.nodes; at++) {
@@ -248,6 +255,7 @@ bool kube_place(struct myr_kube_cluster *c, const struct kube_needs *needs, uint
         place_anyhow(c, places, count, ret);
     }
     for (uint32_t i = 0; i < count; i++) {
+        MYR_ASSERT(ret[i] < c->nodes.count && c->nodes.items[ret[i]]);
         kube_use_add(c, ret[i], needs, 1);
     }
     return true;

@@ -29,6 +29,7 @@ const char *kube_plan_make(struct myr_arena *arena, const struct myr_kube_seat *
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     uint64_t digest = 0;
     for (uint32_t i = 0; i < count; i++) {
+        MYR_ASSERT(seats[i].rank == i); /* in the order of ranks, as it is read back */
         digest = add_uid(digest, myr_str_from(seats[i].uid));
     }
     myr_buf_printf(&text, "%016llx", (unsigned long long)digest);
@@ -82,6 +83,7 @@ void kube_plan_adopt(struct kube_gang *gang)
     const struct kube_pod *lead = NULL;
     struct myr_str rest;
     bool fresh = false;
+    MYR_ASSERT(!gang->stale && !gang->unsorted);
     for (uint32_t i = 0; i < gang->count; i++) {
         const struct kube_pod *pod = gang->pods[i];
         /* Whichever is bound and has a plan: that is rank 0 of a placement. */
@@ -96,6 +98,7 @@ void kube_plan_adopt(struct kube_gang *gang)
         if (!belongs(pod, lead)) {
             continue;
         }
+        MYR_ASSERT(rank < lead->planned_world); /* is_for() has counted both */
         const char *comma = memchr(rest.data, ',', rest.len);
         size_t length = comma ? (size_t)(comma - rest.data) : rest.len;
         if (is_fresh(pod)) {

@@ -68,6 +68,8 @@ static void decide_now(struct service *s)
 {
     uint32_t count, bound = 0;
     double begun = cpu_ms();
+    /* Half a list, or somebody else's turn: then nothing is decided. */
+    MYR_ASSERT(s->begun && !s->stopping && s->watches[MYR_KUBE_PODS].listed);
     s->round_ms = kube_now_ms();
     s->round_due = false;
     if (s->rounds++ == 0) { /* from here on it is we who bind */
@@ -136,6 +138,7 @@ static void on_check(uv_check_t *check)
 
 static int64_t between(int64_t least, int64_t value, int64_t most)
 {
+    MYR_ASSERT(least <= most);
     return value < least ? least : value > most ? most : value;
 }
 
@@ -149,6 +152,7 @@ static int64_t left_to_come(const struct service *s)
 /* How long one of what is to come took lately: half of it the last time, half what was before. */
 static void learn_pace(struct service *s, int64_t left, int64_t now_us)
 {
+    MYR_ASSERT(left >= 0 && s->left >= 0);
     if (left < s->left) {
         int64_t took_us = (now_us - s->left_us) / (s->left - left);
         s->pace_us = (s->pace_us + between(PACE_MIN_US, took_us, PACE_MAX_US)) / 2;
@@ -311,6 +315,7 @@ static void on_nothing(uv_handle_t *handle)
 static void end_now(uv_timer_t *timer)
 {
     struct service *s = timer->data;
+    MYR_ASSERT(s->stopping);
     kube_end(&s->client);
     kube_flight_abandon(s);
     if (s->begun) {
@@ -380,6 +385,7 @@ static void sum_up(struct service *s)
 {
     struct myr_kube_report *r = &s->report;
     size_t count = s->work_count < WORK_SAMPLES ? (size_t)s->work_count : WORK_SAMPLES;
+    MYR_ASSERT(!s->flights); /* the loop has closed the last of them */
     r->requests = s->client.asked;
     r->requests_per_s = r->seconds > 0 ? (double)r->requests / r->seconds : 0;
     r->idle_requests_per_s = r->idle_seconds > 0 ? s->idle_requests / r->idle_seconds : 0;

@@ -116,6 +116,7 @@ static void put_node(struct myr_kube_cluster *c, struct kube_node *node, int64_t
     if (!node->ready) {
         node->lost_ms = old && !old->ready ? old->lost_ms : now_ms;
     }
+    MYR_ASSERT(id < c->nodes.count && c->nodes.count == c->node_keys.count);
     node->seen = c->listing[MYR_KUBE_NODES];
     if (!old || old->digest != node->digest) {
         c->changed = true;
@@ -128,6 +129,8 @@ static void put_node(struct myr_kube_cluster *c, struct kube_node *node, int64_t
     } else {
         node->place = old->place;
     }
+    /* A number is never given twice: pods that point at it mean this node. */
+    MYR_ASSERT(!old || myr_str_eq(old->name, node->name));
     kube_node_free(old);
     c->nodes.items[id] = node;
 }
@@ -135,6 +138,7 @@ static void put_node(struct myr_kube_cluster *c, struct kube_node *node, int64_t
 /* Its number and key stay: one that comes back under its name finds them. */
 static void drop_node(struct myr_kube_cluster *c, uint32_t id)
 {
+    MYR_ASSERT(id == MYR_NONE || id < c->nodes.count);
     if (id != MYR_NONE && c->nodes.items[id]) {
         kube_node_free(c->nodes.items[id]);
         c->nodes.items[id] = NULL;
@@ -149,6 +153,7 @@ static void drop_node(struct myr_kube_cluster *c, uint32_t id)
 /* Places that nobody has are given back now and then. */
 static void compact_pods(struct myr_kube_cluster *c)
 {
+    MYR_ASSERT(c->pods_gone <= c->pods.count && c->pods.count == c->pod_keys.count);
     if (c->pods_gone < GONE_MAX || c->pods_gone < c->pods.count / 2) {
         return;
     }
@@ -183,6 +188,7 @@ static bool differs(const struct kube_pod *a, const struct kube_pod *b)
 /* A binding under way is taken over; one that is over is what the API server says. */
 static void take_over(const struct kube_pod *old, struct kube_pod *pod, bool listed)
 {
+    MYR_ASSERT(pod->assumed == MYR_NONE && !old->gang_of); /* its seat is the new one's */
     bool done = pod->node.len > 0 || !kube_pod_live(pod) || old->assumed == MYR_NONE;
     if (!done && (!listed || (pod->gang_of && pod->gang_of->flying))) {
         pod->assumed = old->assumed;
@@ -197,6 +203,7 @@ static void put_pod(struct myr_kube_cluster *c, struct kube_pod *pod, bool liste
 {
     uint32_t id = kube_pod_find(c, pod->uid);
     struct kube_pod *old = id != MYR_NONE ? c->pods.items[id] : NULL;
+    MYR_ASSERT(pod != old && pod->needs && pod->on == MYR_NONE);
     if (id == MYR_NONE) {
         char *key = copy_text(pod->uid);
         id = (uint32_t)c->pods.count;
@@ -205,6 +212,7 @@ static void put_pod(struct myr_kube_cluster *c, struct kube_pod *pod, bool liste
         bool added = myr_strmap_add(&c->pod_ids, (struct myr_str){key, pod->uid.len}, id);
         MYR_ASSERT(added);
     } else if (!old) {
+        MYR_ASSERT(c->pods_gone > 0);
         c->pods_gone--;
     }
     pod->seen = c->listing[MYR_KUBE_PODS];
@@ -216,6 +224,9 @@ static void put_pod(struct myr_kube_cluster *c, struct kube_pod *pod, bool liste
     } else {
         kube_use_put(c, pod);
     }
+    /* Nothing points at the old one any more; ours is in a gang, and nobody else's is. */
+    MYR_ASSERT(!old || (!old->gang_of && old->on == MYR_NONE));
+    MYR_ASSERT((pod->gang_of != NULL) == pod->ours && id < c->pods.count);
     kube_pod_free(old);
     c->pods.items[id] = pod;
 }
@@ -224,6 +235,7 @@ static void put_pod(struct myr_kube_cluster *c, struct kube_pod *pod, bool liste
 void kube_break(struct kube_gang *gang, const struct kube_pod *pod, int64_t now_ms)
 {
     char why[400];
+    MYR_ASSERT(gang && pod->placement.len > 0);
     for (size_t i = 0; i < gang->broken.count; i++) {
         if (myr_str_eq(myr_str_from(gang->broken.items[i].placement), pod->placement)) {
             return;
@@ -249,6 +261,7 @@ static void drop_pod(struct myr_kube_cluster *c, uint32_t id, int64_t now_ms)
     }
     kube_gang_drop(c, pod);
     kube_use_drop(c, pod);
+    MYR_ASSERT(!pod->gang_of && pod->on == MYR_NONE && c->pods_gone < c->pods.count);
     kube_pod_free(pod);
     c->pods.items[id] = NULL;
     c->pods_gone++;
@@ -365,6 +378,7 @@ int myr_kube_line(struct myr_kube_cluster *c, enum myr_kube_kind kind, struct my
     const struct myr_doc *top, *type, *object;
     struct myr_kube_said said = {};
     uint32_t change;
+    MYR_ASSERT(kind < MYR_KUBE_KINDS);
     if (kind == MYR_KUBE_PODS && take_quickly(c, line, now_ms, ret)) {
         return MYR_OK;
     }
@@ -498,6 +512,7 @@ int myr_kube_list(struct myr_kube_cluster *c, enum myr_kube_kind kind, bool firs
 {
     const struct myr_doc *top;
     struct myr_arena scratch = {};
+    MYR_ASSERT(kind < MYR_KUBE_KINDS);
     int rc = myr_doc_read_json_parts(&scratch, "list", body, page_parts[kind], &top, err);
     if (rc == MYR_OK) {
         /*
@@ -547,5 +562,7 @@ struct myr_kube_counts myr_kube_counts(const struct myr_kube_cluster *c)
         counts.waiting += pod && pod->ours && kube_pod_live(pod) && pod->node.len == 0;
         counts.bound += pod && pod->ours && kube_pod_live(pod) && pod->node.len > 0;
     }
+    MYR_ASSERT(counts.pods + c->pods_gone == c->pods.count);
+    MYR_ASSERT(counts.waiting + counts.bound <= counts.ours && counts.usable <= counts.nodes);
     return counts;
 }

@@ -69,6 +69,7 @@ static void tell_about(struct service *s, const struct about *about, const struc
 {
     struct client_request request = {
         .method = "POST", .type = "application/json", .done = on_told, .context = s, .later = true};
+    MYR_ASSERT(about->space && about->uid && tell->reason && tell->text);
     put_event(s, about, tell, &request.body);
     request.path = kube_path("/api/v1/namespaces/%s/events", about->space);
     s->report.events++;

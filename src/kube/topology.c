@@ -50,6 +50,7 @@ void kube_order(struct myr_kube_cluster *c)
     }
     qsort(spots, count, sizeof(*spots), compare);
     uint32_t size = leaf_size(spots, count, c->policy.nodes_per_leaf);
+    MYR_ASSERT(size > 0);
     for (uint32_t i = 0; i < count; i++) {
         bool other = i > 0 && !myr_str_eq(spots[i].leaf, spots[i - 1].leaf);
         /*
@@ -68,7 +69,9 @@ void kube_order(struct myr_kube_cluster *c)
         c->node_at[i] = MYR_NONE;
     }
     for (uint32_t i = 0; i < count; i++) {
-        c->node_at[c->nodes.items[spots[i].node]->place] = spots[i].node;
+        uint32_t at = c->nodes.items[spots[i].node]->place;
+        MYR_ASSERT(at < places && c->node_at[at] == MYR_NONE); /* a place of its own */
+        c->node_at[at] = spots[i].node;
     }
     /* One pod of all: labels tell of leaves and of nothing above them. */
     c->shape = (struct myr_place_shape){

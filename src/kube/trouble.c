@@ -71,6 +71,7 @@ static bool is_away(int code)
  */
 void kube_trouble(struct service *s, enum source source, const struct myr_err *err)
 {
+    MYR_ASSERT(source < SOURCES && (!err || err->code < 0));
     struct trouble *own = &s->troubles[source];
     bool said = err && own->on && own->code == err->code, other = false;
     if (!err && !own->on) {

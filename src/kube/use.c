@@ -11,6 +11,7 @@
 void kube_use_touch(struct myr_kube_cluster *c, uint32_t node)
 {
     if (node < c->use_count) {
+        MYR_ASSERT(c->stamp_of[node] <= c->stamps); /* stamps only grow */
         c->stamp_of[node] = ++c->stamps;
     }
 }
@@ -49,6 +50,7 @@ void kube_use_add(struct myr_kube_cluster *c, uint32_t node, const struct kube_n
     MYR_ASSERT(node < c->use_count && (sign == 1 || sign == -1));
     struct kube_use *use = &c->use[node];
     for (uint32_t i = 0; i < needs->amounts.count; i++) {
+        MYR_ASSERT(needs->amounts.items[i].resource < KUBE_RESOURCES);
         int64_t *used = &use->used[needs->amounts.items[i].resource];
         if (__builtin_add_overflow(*used, sign * needs->amounts.items[i].milli, used)) {
             *used = INT64_MAX; /* more than any node has */
@@ -72,6 +74,7 @@ void kube_use_add(struct myr_kube_cluster *c, uint32_t node, const struct kube_n
  */
 static uint32_t where(const struct myr_kube_cluster *c, const struct kube_pod *pod)
 {
+    MYR_ASSERT(pod->assumed == MYR_NONE || pod->assumed < c->nodes.count);
     if (pod->phase > KUBE_RUNNING) {
         return MYR_NONE;
     }
@@ -81,6 +84,7 @@ static uint32_t where(const struct myr_kube_cluster *c, const struct kube_pod *p
 /* While 'use_stale' nothing is added or taken: all of it is counted anew before it is asked for. */
 void kube_use_drop(struct myr_kube_cluster *c, struct kube_pod *pod)
 {
+    MYR_ASSERT(pod->on == MYR_NONE || pod->on < c->nodes.count);
     if (!c->use_stale && pod->on != MYR_NONE) {
         kube_use_add(c, pod->on, pod->needs, -1);
     }
@@ -102,6 +106,7 @@ void kube_use_put(struct myr_kube_cluster *c, struct kube_pod *pod)
 
 void kube_use_move(struct myr_kube_cluster *c, struct kube_pod *old, struct kube_pod *pod)
 {
+    MYR_ASSERT(old != pod && pod->on == MYR_NONE);
     /* Most words of a pod change nothing there; and it need not be looked for by its name. */
     const struct kube_node *node = old->on != MYR_NONE ? c->nodes.items[old->on] : NULL;
     bool same = pod->node.len ? node && myr_str_eq(pod->node, node->name) : old->on == pod->assumed;
@@ -112,6 +117,7 @@ void kube_use_move(struct myr_kube_cluster *c, struct kube_pod *old, struct kube
     }
     kube_use_drop(c, old);
     kube_use_put(c, pod);
+    MYR_ASSERT(old->on == MYR_NONE); /* counted once */
 }
 
 /* All of it from the pods: what every one of them takes where it is, or is about to be. */

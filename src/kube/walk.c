@@ -31,6 +31,7 @@ static void pass_blanks(struct kube_walk *w)
 char kube_walk_next(struct kube_walk *w)
 {
     pass_blanks(w);
+    MYR_SLOW_ASSERT(w->at <= w->end);
     return (char)(w->at < w->end ? *w->at : '\0');
 }
 

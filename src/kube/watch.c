@@ -42,6 +42,7 @@ static void on_retry(uv_timer_t *timer)
 static void again_later(struct watch *w)
 {
     int64_t wait_ms = RETRY_MIN_MS;
+    MYR_ASSERT(!uv_is_active((uv_handle_t *)&w->retry)); /* one try at a time */
     for (uint32_t i = 0; i < w->failures && wait_ms < RETRY_MAX_MS; i++) {
         wait_ms *= 2;
     }
@@ -185,6 +186,7 @@ static bool take_line(struct watch *w, struct myr_str line)
 
 static bool take_word(struct watch *w, struct myr_str word)
 {
+    MYR_ASSERT(word.len >= LENGTH_BYTES);
     return take_line(w, (struct myr_str){word.data + LENGTH_BYTES, word.len - LENGTH_BYTES});
 }
 
@@ -209,6 +211,7 @@ static bool on_words(struct watch *w, struct myr_str bytes)
             w->relist = true;
             return false;
         }
+        MYR_ASSERT(size == 0 ? w->line.len < LENGTH_BYTES : w->line.len <= size);
         size_t lacks = (size ? size : LENGTH_BYTES) - w->line.len;
         struct myr_str part = {bytes.data, lacks < bytes.len ? lacks : bytes.len};
         bytes.data += part.len;
@@ -305,6 +308,7 @@ static void ask_watch(struct watch *w)
     if (w->service->stopping) {
         return;
     }
+    MYR_ASSERT(w->listed && !w->relist && w->version[0]); /* what it goes on from */
     /* Nodes seldom have a word; pods have five and more each. */
     bool words = w->kind == MYR_KUBE_PODS && !w->no_more_words;
     myr_buf_clear(&w->line);
@@ -328,6 +332,7 @@ static void ask_watch(struct watch *w)
 void kube_watch_begin(struct service *service, enum myr_kube_kind kind)
 {
     static const char *const paths[MYR_KUBE_KINDS] = {"/api/v1/nodes", "/api/v1/pods"};
+    MYR_ASSERT(kind < MYR_KUBE_KINDS && service->begun);
     struct watch *w = &service->watches[kind];
     *w = (struct watch){.service = service,
                         .kind = kind,

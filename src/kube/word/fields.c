@@ -120,6 +120,7 @@ static inline bool take_usual(struct kube_fields *f, struct kube_field *ret)
 /* What take_usual() leaves alone, unusual or bad, is take_field()'s to judge. */
 bool kube_fields_next(struct kube_fields *f, uint64_t wanted, struct kube_field *ret)
 {
+    MYR_SLOW_ASSERT(f->at <= f->end);
     while (f->at < f->end) {
         if (!take_usual(f, ret) && !take_field(f, ret)) {
             return false;

@@ -25,6 +25,7 @@ struct cursor {
 static struct scan_place place_of(const struct chakra_reader *reader, const char *at)
 {
     const char *start = reader->scan->text.data + reader->message_at;
+    MYR_ASSERT(at >= start && at <= reader->scan->text.data + reader->scan->text.len);
     return (struct scan_place){reader->message, (uint32_t)(at - start) + 1};
 }
 
@@ -71,6 +72,7 @@ static int read_fixed(struct cursor *cursor, uint32_t len, uint64_t *ret, struct
 static int next_field(struct cursor *cursor, struct field *ret, struct myr_err *err)
 {
     uint64_t key, len;
+    MYR_ASSERT(cursor->at <= cursor->end); /* beyond it no end would be met */
     if (cursor->at == cursor->end) {
         return 0;
     }
