@@ -327,14 +327,9 @@ static int play_events(struct bench *b, struct myr_err *err)
     MYR_CLEANUP(myr_bench_events_done) struct myr_bench_events events = {};
     struct churn *c = &b->churn;
     bool timed = false;
-    int rc = myr_file_read(b->question->events, EVENTS_BYTES_MAX, &text, err);
-    rc = rc < 0
-             ? rc
-             : myr_bench_events_parse(&events, b->question->events,
-                                      (struct myr_str){text.data, text.len}, c->shape.nodes, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(myr_file_read(b->question->events, EVENTS_BYTES_MAX, &text, err));
+    MYR_TRY(myr_bench_events_parse(&events, b->question->events,
+                                   (struct myr_str){text.data, text.len}, c->shape.nodes, err));
     /* Events before 'measure' only fill the cluster. */
     for (size_t i = 0; i < events.items.count; i++) {
         const struct myr_bench_event *event = &events.items.items[i];

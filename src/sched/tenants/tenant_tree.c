@@ -163,26 +163,24 @@ static int read_tenant(struct myr_tenant_tree *tree, const struct myr_doc_entry 
     /* Messages point at the name, not at what stands behind it. */
     const struct myr_doc place = {
         .file = node->file, .line = entry->key_line, .column = entry->key_column};
-    int rc = check_name(tree, &place, entry->key, depth, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(check_name(tree, &place, entry->key, depth, err));
     uint32_t at = add(tree, entry->key, parent);
     if (node->kind == MYR_DOC_NULL) {
         return MYR_OK; /* a name alone */
     }
-    rc = myr_doc_expect(node, MYR_DOC_MAP, "a tenant", err);
-    rc = rc < 0
-             ? rc
-             : myr_doc_check_keys(node, "a tenant", tenant_keys, MYR_ARRAY_COUNT(tenant_keys), err);
+    MYR_TRY(myr_doc_expect(node, MYR_DOC_MAP, "a tenant", err));
+    MYR_TRY(myr_doc_check_keys(node, "a tenant", tenant_keys, MYR_ARRAY_COUNT(tenant_keys), err));
     const struct myr_doc *weight = myr_doc_get(node, "weight"), *cells = myr_doc_get(node, "cells");
     uint64_t number = 1;
-    rc = rc < 0 || !weight ? rc
-                           : myr_doc_u64(weight, "weight", 1, MYR_TENANT_WEIGHT_MAX, &number, err);
+    if (weight) {
+        MYR_TRY(myr_doc_u64(weight, "weight", 1, MYR_TENANT_WEIGHT_MAX, &number, err));
+    }
     tree->entries.items[at].tenant.weight = (uint32_t)number;
-    rc = rc < 0 || !cells ? rc : read_cells(cells, tree->entries.items[at].tenant.cells, err);
+    if (cells) {
+        MYR_TRY(read_cells(cells, tree->entries.items[at].tenant.cells, err));
+    }
     const struct myr_doc *below = myr_doc_get(node, "tenants");
-    return rc < 0 || !below ? rc : read_tenants(tree, below, at, depth + 1, err);
+    return below ? read_tenants(tree, below, at, depth + 1, err) : MYR_OK;
 }
 
 static int read_tenants(struct myr_tenant_tree *tree, const struct myr_doc *map, uint32_t parent,
