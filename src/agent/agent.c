@@ -108,6 +108,7 @@ static void answer_test(struct agent *agent, bool collected)
     struct myr_err err = {};
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     struct myr_wire_inventory now = {};
+    MYR_ASSERT(agent->test.wanted); /* asked once, answered once */
     myr_arena_init(&arena);
     agent->test.wanted = false;
     if (!collected ||
@@ -137,6 +138,7 @@ static void collected_all(struct agent *agent)
 {
     /* A collector that printed nothing has failed, whatever its status was. */
     bool good = agent->collected.len > 0;
+    MYR_ASSERT(agent->collector && agent->collector_fd >= 0);
     uv_poll_stop(agent->collector);
     uv_close((uv_handle_t *)agent->collector, free_handle);
     agent->collector = NULL;
@@ -175,6 +177,7 @@ static void collect(struct agent *agent)
     const char *const argv[] = {"myriad-agent", "inventory", "-o", "json", NULL};
     struct myr_err err = {};
     /* A test that comes meanwhile is answered by the one that runs. */
+    MYR_ASSERT((agent->collector_fd >= 0) == (agent->collector != NULL));
     if (agent->collector_fd >= 0) {
         return; /* one is at it */
     }
@@ -225,6 +228,7 @@ static void take_cert(struct agent *agent, const struct myr_wire_cert *cert)
     if (!agent->asked_renewal) {
         return;
     }
+    MYR_ASSERT(!agent->settings->plain); /* nothing is asked for without certificates */
     agent->asked_renewal = false;
     if (enrol_take(agent->settings->state, cert, &err) < 0 ||
         enrol_tls(agent->settings->state, &tls, &err) < 0) {
@@ -440,6 +444,7 @@ static void next_server(struct session *session)
     const struct settings *settings = agent->settings;
     agent->server_at = (agent->server_at + 1) % (settings->other_count + 1);
     bool first = agent->server_at == 0;
+    MYR_ASSERT(settings->other_count > 0 && agent->server_at <= settings->other_count);
     /* Place 0 is the first of the list, which is kept apart from the others. */
     session->host = first ? settings->host : settings->others[agent->server_at - 1].host;
     session->port = first ? settings->port : settings->others[agent->server_at - 1].port;

@@ -57,6 +57,7 @@ int launch_shim(const char *folder, int lock, pid_t *ret, struct myr_err *err)
 {
     char log[AGENT_PATH_MAX];
     const char *const argv[] = {"myriad-agent", "shim", folder, NULL};
+    MYR_ASSERT(lock >= 0); /* a launcher without it would look dead */
     path_join(log, folder, "shim.log");
     deadly_point();
     pid_t pid = fork();
@@ -119,6 +120,7 @@ void launch_unwatch(uv_poll_t **poll)
 {
     if (*poll) {
         struct watch *watch = (*poll)->data;
+        MYR_ASSERT(watch && watch->fd >= 0);
         uv_poll_stop(*poll);
         close(watch->fd);
         uv_close((uv_handle_t *)*poll, on_closed);
@@ -140,6 +142,7 @@ static void on_gone(uv_poll_t *poll, int status, int events)
 void launch_watch(uv_loop_t *loop, pid_t pid, void (*gone)(void *context), void *context,
                   uv_poll_t **ret)
 {
+    MYR_ASSERT(pid > 0 && gone);
     MYR_ASSERT(!*ret); /* nobody is watched twice: the older one would call for ever */
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (fd < 0) {

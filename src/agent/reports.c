@@ -7,6 +7,7 @@ enum { REPORTS_MAX = 1024 };
 /* Not sent while there is no session: its number is 0 then, and the welcome sends it again. */
 static void send_one(struct reports *reports, struct report *report)
 {
+    MYR_ASSERT(reports->session);
     struct myr_str text = myr_str_from(report->text);
     struct myr_wire_result result = {.job = report->job, .code = report->code, .text = text};
     struct myr_wire_exit ended = {.job = report->job,
@@ -27,6 +28,7 @@ static bool is_same(const struct report *a, enum myr_wire_type type, uint64_t jo
 /* The order stays: an EXIT must not overtake the STARTED before it. */
 static void take_out(struct reports *reports, size_t at)
 {
+    MYR_ASSERT(at < reports->items.count);
     reports->items.count--;
     memmove(&reports->items.items[at], &reports->items.items[at + 1],
             (reports->items.count - at) * sizeof(struct report));
@@ -52,6 +54,7 @@ void reports_add(struct reports *reports, const struct report *report)
         take_out(reports, 0); /* the controller asks again for what it misses */
     }
     myr_vec_push(&reports->items, *report);
+    MYR_ASSERT(reports->items.count <= REPORTS_MAX);
     send_one(reports, &reports->items.items[reports->items.count - 1]);
 }
 
@@ -66,12 +69,13 @@ void reports_resend(struct reports *reports)
 void reports_ack(struct reports *reports, uint64_t sequence,
                  void (*acked)(void *context, const struct report *report), void *context)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < reports->items.count; i++) {
+    size_t kept = 0, count = reports->items.count;
+    for (size_t i = 0; i < count; i++) {
         struct report report = reports->items.items[i];
         /* All up to that number are committed; those of an older connection have none here. */
         if (report.sequence > 0 && report.sequence <= sequence) {
             acked(context, &report);
+            MYR_ASSERT(reports->items.count == count);
         } else {
             reports->items.items[kept++] = report;
         }

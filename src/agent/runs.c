@@ -58,6 +58,7 @@ static void unwatch(struct run *run)
 static uint32_t stopped_epoch(const struct run *run)
 {
     uint32_t epoch = run->asked > run->epoch ? run->asked : run->epoch;
+    MYR_ASSERT(run->state == RUN_ENDED && epoch >= run->epoch);
     for (size_t i = 0; i < run->runs->items.count; i++) {
         const struct run *other = run->runs->items.items[i];
         if (other != run && other->job == run->job && is_alive(other) && other->epoch <= epoch) {
@@ -71,6 +72,9 @@ static uint32_t stopped_epoch(const struct run *run)
 static void tell_ending(struct run *run, const struct ending *ending)
 {
     struct runs *runs = run->runs;
+    /* Nobody watches it any more, and how it ended was read, or made up by us. */
+    MYR_ASSERT(run->state == RUN_ENDED && !run->watch && run->shim == 0);
+    MYR_ASSERT(ending->kind < ENDING_KINDS);
     reports_drop(runs->reports, MYR_WIRE_STARTED, run->job, run->epoch);
     if (ending->kind == ENDING_START) {
         report(runs, MYR_WIRE_STARTED, run->job, run->epoch, ending->code ? ending->code : 1,
@@ -117,6 +121,7 @@ static bool take_ending(struct run *run)
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct ending ending;
     struct myr_err err = {};
+    MYR_ASSERT(is_alive(run)); /* it ends once */
     if (!file_is_there(run->folder, "exit")) {
         return false;
     }
@@ -146,6 +151,8 @@ static void end_unborn(struct run *run, enum ending_kind kind, const char *why)
     struct ending ending = {
         .kind = kind, .rank = run->first_rank, .code = 1, .line = myr_str_from(why)};
     struct myr_err err = {};
+    MYR_ASSERT(run->state == RUN_WAITING && run->shim == 0 && !run->watch);
+    MYR_ASSERT(kind == ENDING_START || kind == ENDING_STOPPED); /* what never ran has no exit */
     ending_write(&ending, &text);
     if (file_put(run->folder, "exit", (struct myr_str){text.data, text.len}, &err) < 0) {
         say("%s", err.message);
@@ -182,6 +189,8 @@ static void on_shim_gone(void *context)
 static void spawn(struct run *run, int lock)
 {
     struct myr_err err = {};
+    MYR_ASSERT(lock >= 0 && run->shim == 0 && !run->watch); /* one launcher at a time */
+    MYR_ASSERT(run->state == RUN_STARTING || run->state == RUN_UP);
     /* The first one that dies is followed at once, one that dies again and again is not. */
     run->retry_ns = boot_clock_ns() + run->respawns * SECOND_NS;
     run->respawns += run->respawns < RESPAWN_MAX_S;
@@ -197,7 +206,9 @@ static void spawn(struct run *run, int lock)
 static void try_launch(struct run *run)
 {
     const struct run *other = NULL;
+    MYR_ASSERT(run->state == RUN_WAITING && run->shim == 0);
     int free = gpus_are_free(run, &other);
+    MYR_ASSERT(free >= 0 || other); /* whose they are is told */
     if (free < 0) {
         char why[120];
         snprintf(why, sizeof(why), "its GPUs are in use by job %llu",
@@ -216,6 +227,7 @@ static void ask_to_stop(struct run *run, uint32_t grace_s)
 {
     char text[64];
     struct myr_err err = {};
+    MYR_ASSERT(is_alive(run) && grace_s <= 86400);
     int len = snprintf(text, sizeof(text), "grace_s %u\n", grace_s);
     int64_t patience_ns = boot_clock_ns() + (grace_s + SHIM_PATIENCE_S) * SECOND_NS;
     run->patience_ns =
@@ -294,6 +306,7 @@ static void forget_old(struct runs *runs)
         if (run->state != RUN_ACKED || ++acked <= KEPT_RUNS) {
             continue;
         }
+        MYR_ASSERT(!run->watch && run->shim == 0); /* it would be called when it is no more */
         folder_remove(run->folder);
         free(run);
         runs->items.count--;
@@ -314,6 +327,7 @@ void runs_look(struct runs *runs)
 
 static struct run *add(struct runs *runs, const struct order *order)
 {
+    MYR_ASSERT(order->gpus != 0 && order_ranks(order) <= AGENT_RANKS_MAX);
     struct run *run = myr_xcalloc(1, sizeof(*run));
     *run = (struct run){.runs = runs,
                         .job = order->job,
@@ -492,6 +506,7 @@ static void watch_again(struct run *run)
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     uint64_t pid = 0;
     uint64_t began = 0;
+    MYR_ASSERT(!run->watch && run->shim == 0);
     if (file_get(run->folder, "shim", &text, NULL) < 0 ||
         !line_u64((struct myr_str){text.data, text.len}, "pid", INT32_MAX, &pid) ||
         !line_u64((struct myr_str){text.data, text.len}, "began", UINT64_MAX, &began) ||
@@ -561,6 +576,7 @@ int runs_open(struct runs *runs, struct myr_err *err)
     char path[AGENT_PATH_MAX];
     char folder[AGENT_PATH_MAX];
     struct myr_err why = {};
+    MYR_ASSERT(runs->items.count == 0 && runs->loop && runs->stops && runs->reports);
     boot_id(runs->boot);
     path_join(path, runs->state, "run");
     MYR_TRY(folder_make(path, 0700, err));

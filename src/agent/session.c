@@ -27,6 +27,7 @@ static uint64_t retry_ms(struct session *session)
         most *= 2;
     }
     most = most < RETRY_MAX_MS ? most : RETRY_MAX_MS;
+    MYR_ASSERT(most >= RETRY_MIN_MS); /* nobody comes again and again without a pause */
     /* The next number of a linear congruential generator, whose high bits are the good ones. */
     session->jitter = session->jitter * 6364136223846793005ULL + 1442695040888963407ULL;
     return most / 2 + (session->jitter >> 33) % (most / 2 + 1);
@@ -112,6 +113,7 @@ static void on_open(void *context, struct myr_io_stream *stream)
 /* From here on the node has a number, and the boot one that reports are about. */
 static void take_welcome(struct session *session, const struct myr_wire_welcome *welcome)
 {
+    MYR_ASSERT(session->stream && session->receiving && session->sequence > 0);
     session->welcomed = true;
     session->node = welcome->node;
     session->boot_number = welcome->boot;
@@ -165,6 +167,7 @@ static void on_data(void *context, struct myr_io_stream *stream, struct myr_str 
     if (stream != session->stream) {
         return;
     }
+    MYR_ASSERT(session->receiving && session->sequence > 0); /* on_open() has said hello */
     session->heard_ns = boot_clock_ns();
     myr_wire_feed(&session->receiver, bytes);
     /* A message may end the connection: then the rest of its bytes is nobody's. */
@@ -239,6 +242,8 @@ static void connect_now(struct session *session)
 void session_start(struct session *session)
 {
     /* Nodes that differ in name or boot wait for different times. */
+    MYR_ASSERT(session->loop && session->host && session->name && !session->stream);
+    MYR_ASSERT(session->calls.welcome && session->calls.message && session->calls.refused);
     session->jitter = session->boot;
     for (const char *c = session->name; *c; c++) {
         session->jitter = (session->jitter ^ (unsigned char)*c) * 1099511628211ULL;
@@ -254,6 +259,7 @@ void session_start(struct session *session)
 /* Takes 'tls' over. The connection is made again, so that the new certificate is the one shown. */
 void session_renew(struct session *session, struct myr_io_tls *tls)
 {
+    MYR_ASSERT(!tls || tls != session->tls); /* that one is freed */
     myr_io_tls_free(session->tls);
     session->tls = tls;
     if (session->stream) {
@@ -265,6 +271,7 @@ void session_renew(struct session *session, struct myr_io_tls *tls)
 /* For tests: the agent itself ends with its process. */
 void session_end(struct session *session)
 {
+    MYR_ASSERT(!session->ending); /* its timers are closed once */
     session->ending = true;
     uv_close((uv_handle_t *)&session->retry, NULL);
     uv_close((uv_handle_t *)&session->beat, NULL);

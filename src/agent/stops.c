@@ -16,6 +16,7 @@ static const char name[] = "stops";
 static void forget_oldest(struct stops *stops)
 {
     size_t oldest = 0;
+    MYR_ASSERT(stops->items.count > 0);
     for (size_t i = 1; i < stops->items.count; i++) {
         oldest = stops->items.items[i].used < stops->items.items[oldest].used ? i : oldest;
     }
@@ -27,6 +28,7 @@ static void remember(struct stops *stops, uint64_t job, uint32_t epoch)
 {
     for (size_t i = 0; i < stops->items.count; i++) {
         struct stop *stop = &stops->items.items[i];
+        MYR_ASSERT(stop->used <= stops->clock);
         if (stop->job == job) {
             stop->epoch = epoch > stop->epoch ? epoch : stop->epoch;
             stop->used = ++stops->clock;
@@ -93,6 +95,7 @@ static int write_anew(struct stops *stops, struct myr_err *err)
     }
     MYR_TRY(file_put(stops->folder, name, (struct myr_str){text.data, text.len}, err));
     MYR_TRY(open_file(stops, err));
+    MYR_ASSERT(stops->fd >= 0 && stops->items.count <= STOPS_MAX);
     stops->lines = (uint32_t)stops->items.count;
     stops->torn = false;
     return MYR_OK;
@@ -131,11 +134,13 @@ void stops_done(struct stops *stops)
 int stops_add(struct stops *stops, uint64_t job, uint32_t epoch, struct myr_err *err)
 {
     char line[64];
+    MYR_ASSERT(stops->folder); /* it was opened; whether the disk takes a line is seen below */
     if (stops_has(stops, job, epoch)) {
         return MYR_OK;
     }
     int len = snprintf(line, sizeof(line), "%s%llu %u .\n", stops->torn ? "\n" : "",
                        (unsigned long long)job, epoch);
+    MYR_ASSERT(len > 0 && len < (int)sizeof(line));
     deadly_point();
     /* A write that failed half-way leaves a part of a line: a new file has none. One that did less
      * than was asked for says nothing, and means a full disk. */

@@ -34,6 +34,7 @@ bool symptoms_parse(const char *line, struct symptom *ret)
 /* The same one again is counted: a GPU that falls off the bus says so many times a second. */
 static void keep(struct symptoms *symptoms, const struct symptom *symptom)
 {
+    MYR_ASSERT(symptoms->count <= SYMPTOMS_MAX && symptom->count > 0);
     for (uint32_t i = 0; i < symptoms->count; i++) {
         struct symptom *known = &symptoms->waiting[i];
         /* What was not told yet is told once, with how often it came. */
@@ -80,6 +81,7 @@ static void on_closed(uv_handle_t *handle)
 /* Tried again after a minute: a driver may be loaded later. */
 static void watcher_ended(struct symptoms *symptoms)
 {
+    MYR_ASSERT(symptoms->watcher && symptoms->fd >= 0);
     uv_poll_stop(symptoms->watcher);
     uv_close((uv_handle_t *)symptoms->watcher, on_closed);
     close(symptoms->fd);
@@ -109,6 +111,7 @@ static void on_lines(uv_poll_t *poll, int status, int events)
             continue;
         }
         struct symptom symptom;
+        MYR_ASSERT(symptoms->line_len < sizeof(symptoms->line));
         symptoms->line[symptoms->line_len] = '\0';
         symptoms->line_len = 0;
         if (symptoms_parse(symptoms->line, &symptom)) {

@@ -61,6 +61,7 @@ static void take_cert(struct relay *relay, const struct myr_wire_cert *cert)
     if (!relay->asked_renewal) {
         return;
     }
+    MYR_ASSERT(relay->up && relay->listener);
     relay->asked_renewal = false;
     if (enrol_take(folder, cert, &err) < 0 || enrol_tls(folder, &up, &err) < 0 ||
         enrol_tls_server(folder, &down, &err) < 0) {
@@ -71,6 +72,7 @@ static void take_cert(struct relay *relay, const struct myr_wire_cert *cert)
     /* Connections that stand go on; the next ones show the new one. */
     myr_io_tls_free(relay->tls_up);
     myr_io_tls_free(relay->tls_down);
+    MYR_ASSERT(up && down);
     relay->tls_up = up;
     relay->tls_down = down;
     myr_io_listener_show(relay->listener, down);
@@ -195,6 +197,7 @@ static void on_data(void *context, struct myr_io_stream *stream, struct myr_str 
     struct myr_str payload;
     struct myr_err err = {};
     int rc;
+    MYR_ASSERT(stream == relay->up && relay->sent > 0); /* on_open() has said hello */
     relay->heard_ms = relay_now_ms(relay);
     myr_buf_put(&relay->bytes, bytes.data, bytes.len);
     while ((rc = frame_next(&relay->bytes, &relay->at, &head, &payload, &err)) > 0) {
@@ -221,13 +224,14 @@ static void forget(struct relay *relay)
     relay->at = 0;
     below_pause(relay, false);
     below_detach_all(relay);
+    MYR_ASSERT(relay->free_places.count == relay->places.count); /* nobody has a channel */
 }
 
 /* Said once for each loss, however often the connection is tried again. */
 static void on_closed(void *context, struct myr_io_stream *stream, const struct myr_err *why)
 {
     struct relay *relay = context;
-    (void)stream;
+    MYR_ASSERT(stream == relay->up);
     if (!relay->said_down && !relay->ending) {
         say("%s:%u: %s; agents wait, ranks run on", relay->host, relay->port,
             why->code          ? why->message
@@ -289,6 +293,7 @@ static void renew(struct relay *relay)
         say("%s", err.message);
         return;
     }
+    MYR_ASSERT(relay->welcomed);
     relay->asked_renewal = true;
     relay_say(relay, MYR_WIRE_ENROL,
               &(struct myr_wire_enrol){.token = MYR_STR(""), .csr = {csr.data, csr.len}});

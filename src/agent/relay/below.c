@@ -40,6 +40,7 @@ int frame_next(const struct myr_buf *bytes, size_t *at, struct myr_wire_head *re
 /* What is left is moved to the front, which is a part of one frame at most. */
 void frames_read(struct myr_buf *bytes, size_t *at)
 {
+    MYR_ASSERT(*at <= bytes->len);
     if (*at == bytes->len) {
         myr_buf_done(bytes); /* a thousand idle agents keep no buffers */
     } else if (*at > 0) {
@@ -69,6 +70,7 @@ struct line *below_find(const struct relay *relay, uint32_t channel)
 /* The line itself is freed in on_closed(), when its stream is over. */
 static void end_line(struct line *line, bool at_once)
 {
+    MYR_ASSERT(line->stream && line->relay->line_count > 0);
     if (!line->over) {
         line->over = true;
         if (at_once) {
@@ -90,6 +92,7 @@ static void attach(struct line *line)
     struct relay *relay = line->relay;
     uint32_t at;
     MYR_ASSERT(line->channel == MYR_WIRE_NO_NODE && relay->welcomed);
+    MYR_ASSERT(line->open && !line->silent && !line->welcomed);
     /* Places are used again, the last that became free first, so that the list stays short. */
     if (relay->free_places.count > 0) {
         at = relay->free_places.items[--relay->free_places.count];
@@ -107,6 +110,7 @@ static void attach(struct line *line)
         .serial = myr_str_from(myr_io_peer_serial(line->stream)),
         .address = myr_str_from(myr_io_address(line->stream)),
     };
+    MYR_ASSERT(below_find(relay, line->channel) == line);
     relay_say(relay, MYR_WIRE_ATTACH, &message);
 }
 
@@ -115,6 +119,7 @@ static void detach(struct line *line)
 {
     struct relay *relay = line->relay;
     if (line->channel == MYR_WIRE_NO_NODE) {
+        MYR_ASSERT(!line->welcomed && !line->silent); /* both are words about a channel */
         return;
     }
     uint32_t at = line->channel % MYR_WIRE_CHANNEL_PLACES;
@@ -133,6 +138,7 @@ static void heard(struct line *line)
 {
     line->heard_ms = relay_now_ms(line->relay);
     if (line->silent) {
+        MYR_ASSERT(line->welcomed && line->channel != MYR_WIRE_NO_NODE);
         line->silent = false;
         relay_say(line->relay, MYR_WIRE_BACK,
                   &(struct myr_wire_silent){.last_ns = line->heard_ms * 1000000,
@@ -214,7 +220,7 @@ static void take(struct line *line)
 static void on_open(void *context, struct myr_io_stream *stream)
 {
     struct line *line = context;
-    (void)stream;
+    MYR_ASSERT(stream == line->stream && !line->open && line->channel == MYR_WIRE_NO_NODE);
     line->open = true;
     if (line->relay->welcomed) {
         attach(line);
@@ -225,7 +231,7 @@ static void on_open(void *context, struct myr_io_stream *stream)
 static void on_data(void *context, struct myr_io_stream *stream, struct myr_str bytes)
 {
     struct line *line = context;
-    (void)stream;
+    MYR_ASSERT(stream == line->stream && line->open);
     if (line->over) {
         return;
     }
@@ -244,11 +250,13 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
 {
     struct line *line = context;
     struct relay *relay = line->relay;
-    (void)stream;
     (void)why;
+    MYR_ASSERT(stream == line->stream && relay->line_count > 0);
     detach(line);
     /* Out of the list, whose head is the relay's own. */
-    *(line->before ? &line->before->next : &relay->lines) = line->next;
+    struct line **link = line->before ? &line->before->next : &relay->lines;
+    MYR_ASSERT(*link == line && (!line->next || line->next->before == line));
+    *link = line->next;
     if (line->next) {
         line->next->before = line->before;
     }
@@ -272,6 +280,7 @@ static void *on_accept(void *context, struct myr_io_stream *stream)
     myr_wire_sender_init(&line->sender);
     line->next = relay->lines;
     if (line->next) {
+        MYR_ASSERT(!line->next->before);
         line->next->before = line;
     }
     relay->lines = line;
@@ -300,6 +309,7 @@ static void introduce(struct line *line)
     struct myr_wire_head head;
     struct myr_str payload;
     size_t at = 0;
+    MYR_ASSERT(line->was_welcomed && line->channel != MYR_WIRE_NO_NODE);
     while (frame_next(&line->kept, &at, &head, &payload, NULL) > 0) {
         head.node = line->channel;
         line->relay->count.frames_up++;
@@ -311,6 +321,7 @@ static void introduce(struct line *line)
 /* Under new channels: those of the connection before mean nothing any more. */
 void below_attach_all(struct relay *relay)
 {
+    MYR_ASSERT(relay->up && relay->welcomed);
     for (struct line *line = relay->lines; line; line = line->next) {
         if (line->open && !line->over && line->channel == MYR_WIRE_NO_NODE) {
             attach(line);
@@ -326,6 +337,7 @@ void below_attach_all(struct relay *relay)
 /* Their streams stay; only the controller's knowledge of them is gone. */
 void below_detach_all(struct relay *relay)
 {
+    MYR_ASSERT(!relay->up && !relay->welcomed); /* nobody is told of it */
     for (struct line *line = relay->lines; line; line = line->next) {
         if (line->channel == MYR_WIRE_NO_NODE) {
             continue; /* one who has not been told of has lost nothing, and waits on */
@@ -353,6 +365,7 @@ void below_pass(struct line *line, const struct myr_wire_head *head, struct myr_
         return;
     }
     /* The agent knows its number in the cluster, not its channel. */
+    MYR_ASSERT(line->open && line->channel != MYR_WIRE_NO_NODE);
     out.node = line->node;
     line->relay->count.frames_down++;
     myr_wire_frame_put(&bytes, &out, payload);
@@ -396,6 +409,7 @@ void below_second(struct relay *relay)
         if (!line->welcomed && now_ms - line->since_ms > PATIENCE_MS) {
             end_line(line, true);
         } else if (line->welcomed && !line->silent && now_ms - line->heard_ms > limit_ms) {
+            MYR_ASSERT(line->channel != MYR_WIRE_NO_NODE);
             line->silent = true;
             relay_say(relay, MYR_WIRE_SILENT,
                       &(struct myr_wire_silent){.last_ns = line->heard_ms * 1000000,

@@ -149,6 +149,7 @@ static void on_end(uv_signal_t *handle, int number)
 
 static void begin(struct relay *relay)
 {
+    MYR_ASSERT(relay->listener && !relay->up && !relay->ending);
     uv_timer_init(&relay->loop, &relay->second);
     uv_signal_init(&relay->loop, &relay->term);
     uv_signal_init(&relay->loop, &relay->interrupt);
@@ -177,6 +178,7 @@ static void raise_limit(uint32_t agents)
 
 static void release(struct relay *relay)
 {
+    MYR_ASSERT(!relay->lines && relay->line_count == 0 && !relay->up);
     myr_io_tls_free(relay->tls_up);
     myr_io_tls_free(relay->tls_down);
     myr_vec_done(&relay->places);
@@ -184,20 +186,25 @@ static void release(struct relay *relay)
     free(relay);
 }
 
+/* The port last: whoever comes is let in by what was prepared. */
+static int open_port(struct relay *relay, struct myr_err *err)
+{
+    char address[256] = "";
+    uint16_t port = 0;
+    MYR_TRY(split(relay->settings->listen, address, &port, err));
+    MYR_TRY(prepare(relay, err));
+    MYR_ASSERT(relay->tls_up && relay->tls_down && relay->host);
+    raise_limit(relay->settings->agents_max);
+    return below_listen(relay, address, port, err);
+}
+
 /* Returns when it is told to end; on failure nothing was listened at. */
 int myr_relay_run(const struct myr_relay *settings, struct myr_err *err)
 {
     struct relay *relay = myr_xcalloc(1, sizeof(*relay));
-    char address[256] = "";
-    uint16_t port = 0;
     relay->settings = settings;
     uv_loop_init(&relay->loop);
-    int rc = split(settings->listen, address, &port, err);
-    rc = rc < 0 ? rc : prepare(relay, err);
-    if (rc == MYR_OK) {
-        raise_limit(settings->agents_max);
-        rc = below_listen(relay, address, port, err);
-    }
+    int rc = open_port(relay, err);
     if (rc < 0) {
         /* A listener that failed is closed by the loop. */
         uv_run(&relay->loop, UV_RUN_NOWAIT);

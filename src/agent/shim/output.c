@@ -52,6 +52,7 @@ void output_done(struct output *output)
 static void turn_to(struct output *output, uint64_t piece)
 {
     char path[PIECE_PATH_MAX];
+    MYR_ASSERT(output->piece == UINT64_MAX ? piece == 0 : piece == output->piece + 1);
     output_done(output);
     /* Three pieces and the head are kept: of those, two at least are full. */
     if (piece > OUTPUT_PIECES_KEPT) {
@@ -184,6 +185,7 @@ void output_fetch(const char *folder, uint32_t rank, uint64_t *offset, size_t mo
         at = piece_from(piece);
     }
     *offset = at;
+    MYR_ASSERT(piece_from(piece) <= at && at < piece_from(piece + 1));
     uint64_t left = piece_from(piece + 1) - at;
     most = most < left ? most : (size_t)left;
     piece_path(folder, rank, piece, path);

@@ -90,6 +90,7 @@ static int let_go(struct launch *launch, uint32_t count, struct myr_err *err)
 {
     char why[256];
     /* The children hold the other ends, which exec closes: then the read below returns. */
+    MYR_ASSERT(count > 0 && launch->trouble[1] >= 0);
     close(launch->trouble[1]);
     launch->trouble[1] = -1;
     for (uint32_t i = 0; i < count; i++) {
@@ -122,6 +123,7 @@ int shim_start_script(struct shim *s, const char *text, struct myr_err *err)
 {
     MYR_CLEANUP(launch_close) struct launch launch;
     const char *const argv[] = {"/bin/sh", "-c", text, NULL};
+    MYR_ASSERT(s->alive == 0 && (s->phase == PHASE_PROLOG || s->phase == PHASE_EPILOG));
     struct start start = {.argv = argv,
                           .env = start_env(&s->arena, &s->order, &s->job, &s->person, 0)};
     MYR_TRY(launch_open(&launch, err));
@@ -144,6 +146,7 @@ static void write_ranks(struct shim *s)
 int shim_start_ranks(struct shim *s, struct myr_err *err)
 {
     MYR_CLEANUP(launch_close) struct launch launch;
+    MYR_ASSERT(s->phase == PHASE_PROLOG && s->alive == 0 && s->script.pid == 0);
     MYR_TRY(launch_open(&launch, err));
     s->phase = PHASE_RANKS;
     for (uint32_t i = 0; i < s->count; i++) {
@@ -151,6 +154,7 @@ int shim_start_ranks(struct shim *s, struct myr_err *err)
         MYR_TRY(start_argv(&s->arena, &s->order, &s->job, start.env, start_has, &start.argv, err));
         MYR_TRY(launch_one(s, &s->ranks[i], &launch, &start, err));
     }
+    MYR_ASSERT(s->alive == s->count); /* all are behind the gate */
     write_ranks(s);
     deadly_point();
     MYR_TRY(let_go(&launch, s->count, err));

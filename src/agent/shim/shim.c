@@ -67,6 +67,7 @@ static void take_datagrams(struct shim *s)
 static void begin_term(struct shim *s, int64_t now, uint32_t grace_s)
 {
     uint32_t stuck;
+    MYR_ASSERT(s->phase < PHASE_EPILOG); /* what tidies up is not asked to end */
     if (s->phase == PHASE_TERM || s->phase == PHASE_KILL) {
         int64_t sooner = now + grace_s * S;
         s->deadline_ns = sooner < s->deadline_ns ? sooner : s->deadline_ns;
@@ -138,6 +139,7 @@ static void all_gone(struct shim *s, int64_t now)
         finish(s);
         return;
     }
+    MYR_ASSERT(s->phase > PHASE_PROLOG && s->phase < PHASE_EPILOG);
     s->phase = PHASE_EPILOG;
     s->deadline_ns = now + EPILOG_LIMIT_S * S;
     const char *text = s->job.epilog;
@@ -171,6 +173,7 @@ static void rank_ended(struct shim *s, struct process *rank, int status, int64_t
 static void script_ended(struct shim *s, int status, int64_t now)
 {
     struct myr_err err = {};
+    MYR_ASSERT(s->script.pid == 0 && s->phase != PHASE_DONE);
     bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (s->phase == PHASE_EPILOG) {
         if (!good) {
@@ -403,6 +406,7 @@ static int prepare(struct shim *s, struct myr_err *err)
     MYR_TRY(order_read(s->folder, (struct myr_str){s->order_text.data, s->order_text.len},
                        &s->order, err));
     s->count = order_ranks(&s->order);
+    MYR_ASSERT(s->count > 0 && s->count <= AGENT_RANKS_MAX); /* order_read() has looked */
     for (uint32_t i = 0; i < s->count; i++) {
         output_init(&s->ranks[i].output, s->folder, s->order.first_rank + i);
     }
@@ -430,21 +434,28 @@ static void close_devices(const struct shim *s)
     }
 }
 
+/* What the user says, and who he is; nothing of his runs yet. */
+static int read_job(struct shim *s, struct myr_err *err)
+{
+    MYR_TRY(jobfile_read(&s->arena, s->order.spec, &s->job, err));
+    MYR_TRY(person_find(s->order.user, &s->person, err));
+    MYR_TRY(progress_pattern_init(&s->pattern, s->job.pattern, err));
+    return shim_make_socket(s, err);
+}
+
 /* The first launcher of this incarnation: 'launched' is on the disk before anything can run. */
 static void begin(struct shim *s)
 {
     struct myr_err err = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     const char *tag = myr_arena_strndup(&s->arena, s->order.tag.data, s->order.tag.len);
+    MYR_ASSERT(s->phase == PHASE_PROLOG && s->alive == 0 && !s->ended);
     s->began_ns = boot_clock_ns();
     myr_buf_puts(&text, "launched 1\n");
     shim_put_file(s, "launched", &text);
     cgroup_open(&s->cgroup, tag, true);
     close_devices(s);
-    int rc = jobfile_read(&s->arena, s->order.spec, &s->job, &err);
-    rc = rc < 0 ? rc : person_find(s->order.user, &s->person, &err);
-    rc = rc < 0 ? rc : progress_pattern_init(&s->pattern, s->job.pattern, &err);
-    rc = rc < 0 ? rc : shim_make_socket(s, &err);
+    int rc = read_job(s, &err);
     look_for_stop(s, s->began_ns); /* nothing begins that was stopped already */
     if (rc == MYR_OK && !s->stop_seen) {
         peers_open(&s->peers, &s->order);
@@ -461,6 +472,7 @@ static void begin_again(struct shim *s)
     const char *tag = myr_arena_strndup(&s->arena, s->order.tag.data, s->order.tag.len);
     uint32_t stuck;
     struct ending how = {.rank = s->order.first_rank, .code = 128 + SIGKILL, .signal = SIGKILL};
+    MYR_ASSERT(s->alive == 0 && !s->ended); /* nobody is ours: they are found by their mark */
     cgroup_open(&s->cgroup, tag, false);
     s->killed_ns = boot_clock_ns();
     /* Who is just becoming another program shows no environment: one look is not enough. */

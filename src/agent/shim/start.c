@@ -157,7 +157,7 @@ pid_t start_process(const struct start *start)
 struct env {
     struct myr_arena *arena;
     const char **items;
-    uint32_t count;
+    uint32_t count, room; /* one place is for the end */
 };
 
 /* A name that is there already is replaced: ours go last and win. */
@@ -171,6 +171,7 @@ static void env_put(struct env *env, const char *text)
             return;
         }
     }
+    MYR_ASSERT(env->count + 1 < env->room);
     env->items[env->count++] = text;
 }
 
@@ -229,7 +230,7 @@ const char *const *start_env(struct myr_arena *arena, const struct order *order,
     while (job->env[count]) {
         count++;
     }
-    struct env env = {arena, MYR_ARENA_NEW(arena, const char *, count + 40), 0};
+    struct env env = {arena, MYR_ARENA_NEW(arena, const char *, count + 40), 0, count + 40};
     env_put(&env, myr_arena_printf(arena, "PATH=%s", default_path));
     env_text(&env, "HOME", myr_str_from(person->home));
     env_text(&env, "USER", myr_str_from(person->name));
@@ -256,7 +257,6 @@ const char *const *start_env(struct myr_arena *arena, const struct order *order,
     if (job->checkpoint) {
         env_text(&env, "MYRIAD_CHECKPOINT_DIR", myr_str_from(job->checkpoint));
     }
-    MYR_ASSERT(env.count < count + 40);
     return env.items;
 }
 
@@ -281,13 +281,19 @@ bool start_has(const char *program)
 struct words {
     struct myr_arena *arena;
     const char **items;
-    uint32_t count;
+    uint32_t count, room; /* one place is for the end */
 };
+
+static void put_word(struct words *words, const char *word)
+{
+    MYR_ASSERT(word && words->count + 1 < words->room);
+    words->items[words->count++] = word;
+}
 
 static void put_words(struct words *words, const char *const *more)
 {
     for (uint32_t i = 0; more[i]; i++) {
-        words->items[words->count++] = more[i];
+        put_word(words, more[i]);
     }
 }
 
@@ -295,8 +301,8 @@ static void put_words(struct words *words, const char *const *more)
 static void put_mount(struct words *words, const char *option, const char *path)
 {
     if (path && *path) {
-        words->items[words->count++] = option;
-        words->items[words->count++] = myr_arena_printf(words->arena, "%s:%s", path, path);
+        put_word(words, option);
+        put_word(words, myr_arena_printf(words->arena, "%s:%s", path, path));
     }
 }
 
@@ -341,23 +347,22 @@ int start_argv(struct myr_arena *arena, const struct order *order, const struct 
     for (uint32_t i = 0; job->command[i]; i++) {
         count++;
     }
-    struct words words = {arena, MYR_ARENA_NEW(arena, const char *, count), 0};
+    struct words words = {arena, MYR_ARENA_NEW(arena, const char *, count), 0, count};
     put_words(&words, runner->words);
     put_mount(&words, runner->mount, job->directory);
     put_mount(&words, runner->mount, job->checkpoint);
     put_mount(&words, runner->mount,
               myr_arena_strndup(arena, order->socket.data, order->socket.len));
     if (runner->folder && job->directory) {
-        words.items[words.count++] = runner->folder;
-        words.items[words.count++] = job->directory;
+        put_word(&words, runner->folder);
+        put_word(&words, job->directory);
     }
     for (uint32_t i = 0; runner->env && env[i]; i++) {
-        words.items[words.count++] = "--env";
-        words.items[words.count++] = env[i];
+        put_word(&words, "--env");
+        put_word(&words, env[i]);
     }
-    words.items[words.count++] = job->image;
+    put_word(&words, job->image);
     put_words(&words, job->command);
-    MYR_ASSERT(words.count < count);
     *ret = words.items;
     return MYR_OK;
 }

@@ -24,6 +24,7 @@ static void ring(struct shim *s)
 /* A disk that is full must not make an ending unknown for ever: it is tried again. */
 void shim_put_file(struct shim *s, const char *name, const struct myr_buf *text)
 {
+    MYR_ASSERT(s->folder && text->len > 0); /* an empty file says nothing */
     struct myr_err err = {};
     while (file_put(s->folder, name, (struct myr_str){text->data, text->len}, &err) < 0 &&
            !folder_is_gone(s->folder)) {
@@ -37,6 +38,7 @@ void shim_put_file(struct shim *s, const char *name, const struct myr_buf *text)
 void shim_set_ending(struct shim *s, enum ending_kind kind, const struct ending *how,
                      const char *line)
 {
+    MYR_ASSERT(kind < ENDING_KINDS && s->phase != PHASE_DONE);
     if (s->ended) {
         return; /* the first reason counts */
     }
@@ -63,6 +65,7 @@ void shim_write_progress(struct shim *s, int64_t now)
 void shim_say_stuck(struct shim *s, uint32_t count, uint32_t stuck)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    MYR_ASSERT(!s->said_stuck && count > 0 && stuck <= count);
     s->said_stuck = true;
     myr_buf_printf(&text, "count %u\nwaiting %u\n", count, stuck);
     shim_put_file(s, "stuck", &text);
