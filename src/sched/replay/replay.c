@@ -90,7 +90,7 @@ static void start_job(struct replay *r, uint32_t id)
     struct myr_replay_job *row = &r->result->job_rows.items[id];
     uint32_t gpus = r->rows[id].gpus;
     MYR_ASSERT(!job->runs && r->waiting_gpus >= gpus && job->left_s >= 0);
-    MYR_ASSERT(job->idle_since_s <= r->now_s);
+    MYR_SLOW_ASSERT(job->idle_since_s <= r->now_s);
     /* The span counts at the first start alone. */
     if (job->run == 0) {
         const struct myr_gang *gang = myr_queue_gang(r->queue, id);
@@ -164,7 +164,7 @@ static void end_job(struct replay *r, uint32_t id)
     int rc = myr_queue_finish(r->queue, r->now_s, id);
     MYR_ASSERT(rc == MYR_OK);
     r->done++;
-    MYR_ASSERT(r->done <= r->result->job_rows.count);
+    MYR_SLOW_ASSERT(r->done <= r->result->job_rows.count);
     if (r->done % PROGRESS_STEP == 0 && r->options->progress) {
         r->options->progress(r->options->context, r->done);
     }
@@ -297,7 +297,7 @@ static void sample(struct replay *r, int64_t until_s)
 /* Its progress takes a place that a job which is over has left. */
 static void add_job(struct replay *r, uint32_t id)
 {
-    MYR_ASSERT(id == r->result->job_rows.count && r->rows[id].submit_s == r->now_s);
+    MYR_SLOW_ASSERT(id == r->result->job_rows.count && r->rows[id].submit_s == r->now_s);
     struct progress job = {.left_s = r->rows[id].duration_s, .idle_since_s = r->now_s};
     if (r->unused.count) {
         r->place_of[id] = r->unused.items[--r->unused.count];
