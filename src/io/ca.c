@@ -71,6 +71,7 @@ static EVP_PKEY *new_key(void)
 
 static int put_key(EVP_PKEY *key, struct myr_buf *ret, struct myr_err *err)
 {
+    MYR_ASSERT(key); /* a request was made with it, or a certificate */
     MYR_CLEANUP(free_bio) BIO *bio = BIO_new(BIO_s_mem());
     if (!bio || !PEM_write_bio_PrivateKey(bio, key, NULL, NULL, 0, NULL, NULL)) {
         return failed(err, "writing a key");
@@ -133,6 +134,7 @@ static bool set_serial(X509 *certificate)
 /* Five minutes ago: clocks of a young cluster are not yet together. */
 static bool set_times(X509 *certificate, uint32_t days)
 {
+    MYR_ASSERT(days <= 100 * 366); /* far from where an int of seconds or days ends */
     return X509_gmtime_adj(X509_getm_notBefore(certificate), -300) &&
            X509_time_adj_ex(X509_getm_notAfter(certificate), (int)days, 0, NULL);
 }
@@ -279,6 +281,7 @@ int myr_io_ca_sign(const struct myr_io_sign *sign, struct myr_str csr,
                    struct myr_buf *ret_serial, struct myr_err *err)
 {
     char name[NAME_MAX_BYTES + 1];
+    MYR_ASSERT(ret_certificate != ret_name && ret_certificate != ret_serial);
     if (csr.len > CSR_MAX) {
         return myr_err_set(err, MYR_ERANGE, "the request is %zu bytes long, at most %d are taken",
                            csr.len, CSR_MAX);

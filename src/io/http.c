@@ -117,6 +117,7 @@ static bool is_loopback(const struct sockaddr *at)
 /* False with errno; ETIMEDOUT when nothing came in time. */
 static bool wait_for(int fd, short events, int timeout_ms)
 {
+    MYR_ASSERT(fd >= 0 && timeout_ms > 0); /* below 0 it would wait for ever */
     struct pollfd poll_fd = {.fd = fd, .events = events};
     int rc;
     do {

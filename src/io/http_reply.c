@@ -200,7 +200,6 @@ static int end_chunk_line(struct myr_http_reply *reply, struct myr_str line, str
 {
     uint64_t size = 0, digit;
     size_t count = 0;
-    MYR_ASSERT(reply->left == 0);                                /* the chunk before is whole */
     MYR_ASSERT(line.len > 0 && line.data[line.len - 1] == '\n'); /* the digits end before it */
     for (; count < line.len && hex_digit(line.data[count], &digit); count++) {
         /* Fifteen digits are below 2^60: the sum cannot overflow. */
@@ -221,6 +220,7 @@ static int end_chunk_line(struct myr_http_reply *reply, struct myr_str line, str
 /* 'line' with its end. */
 static int end_line(struct myr_http_reply *reply, struct myr_str line, struct myr_err *err)
 {
+    MYR_ASSERT(reply->left == 0); /* no line stands inside of a chunk */
     bool blank = line.len == 1 || (line.len == 2 && line.data[0] == '\r');
     if (reply->at == MYR_HTTP_AT_CHUNK_LINE) {
         return end_chunk_line(reply, line, err);
@@ -279,6 +279,7 @@ static int take_body(struct myr_http_reply *reply, struct myr_str *bytes, struct
     }
     if (!reply->piece) {
         myr_buf_put(&reply->body, piece.data, piece.len);
+        MYR_ASSERT(reply->got == reply->body.len);
     } else if (!reply->piece(reply->context, piece)) {
         reply->at = MYR_HTTP_AT_DONE;
         return MYR_OK;
@@ -333,6 +334,7 @@ int myr_http_reply_end(const struct myr_http_reply *reply, struct myr_err *err)
         MYR_ASSERT(reply->status >= 200); /* a word in between is no answer */
         return MYR_OK;
     }
+    MYR_ASSERT(reply->at != MYR_HTTP_AT_HEAD || reply->got == 0);
     if (reply->at == MYR_HTTP_AT_HEAD && reply->line.len == 0) {
         return myr_err_set(err, MYR_EIO, "the connection was closed without an answer");
     }

@@ -283,6 +283,9 @@ int myr_io_tls_create(const struct myr_io_tls_names *names, struct myr_io_tls **
         verify |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
     }
     SSL_CTX_set_verify(tls->context, verify, names->fingerprint && !names->ca ? any_chain : NULL);
+    /* Where any chain will do, tls_judge() has a fingerprint to hold it against. */
+    MYR_ASSERT(!names->fingerprint || strlen(tls->fingerprint) == 64);
+    MYR_ASSERT(tls->refs == 1 && !tls->session);
     *ret = tls;
     return MYR_OK;
 }

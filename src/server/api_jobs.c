@@ -150,6 +150,7 @@ static void put_ranks(const struct server *server, uint32_t id, struct myr_json 
     }
     myr_json_list(json, "node_names");
     for (uint32_t i = 0; i < count; i++) {
+        MYR_ASSERT(ranks[i].node < server->rows.node_count);
         myr_json_text(json, NULL, server->rows.nodes[ranks[i].node].name);
     }
     myr_json_end(json);
@@ -288,6 +289,7 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
                            "%s; the job waits as %u and is queued when it can be written",
                            server->stuck_why, id);
     }
+    MYR_ASSERT(rows_job(server, id) == row && id < myr_control_jobs(server->control));
     *ret_id = id;
     return MYR_OK;
 }
@@ -389,6 +391,7 @@ int api_submit(struct request *request, struct myr_buf *ret, struct myr_err *err
         first = i ? first : id;
     }
     uint32_t id = first;
+    MYR_ASSERT(id != MYR_NONE); /* there is one at least */
     myr_json_init(&json, ret, MYR_JSON_COMPACT);
     myr_json_object(&json, NULL);
     myr_json_u64(&json, "id", id);

@@ -101,6 +101,7 @@ static int fit_shape(struct server *server, struct myr_err *err)
     }
     if (shape.nodes < config->node_count) {
         MYR_TRY(myr_control_grow(server->control, config->node_count, err));
+        MYR_ASSERT(myr_control_nodes(server->control) == config->node_count);
         return desk_snapshot(server, err);
     }
     return MYR_OK;
@@ -364,6 +365,7 @@ static void tell(struct server *server, const struct myr_effect *effect)
                   "");
         return;
     case MYR_EFFECT_REPAIR:
+        MYR_ASSERT(effect->node < server->rows.node_count);
         snprintf(text, sizeof(text), "%s is empty: to be repaired",
                  server->rows.nodes[effect->node].name);
         break;

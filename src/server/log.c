@@ -45,6 +45,7 @@ int64_t core_ms(const struct server *server)
 /* By the steady clock: a step of the wall's does not move the simulated world. */
 int64_t twin_wanted_ms(const struct server *server)
 {
+    MYR_ASSERT(server->config.speed > 0); /* it never goes back */
     return server->clock_base_ms +
            (int64_t)((double)(steady_ms() - server->clock_since_ms) * server->config.speed);
 }

@@ -124,6 +124,7 @@ int names_expand(const char *text, char ***ret, uint32_t *ret_count, struct myr_
         names_free(list.names.items, (uint32_t)list.names.count);
         return rc;
     }
+    MYR_ASSERT(list.names.count > 0 && list.names.count <= UINT32_MAX);
     *ret = list.names.items;
     *ret_count = (uint32_t)list.names.count;
     return MYR_OK;

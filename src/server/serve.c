@@ -421,6 +421,7 @@ int myr_serve(const struct myr_serve *serve, struct myr_err *err)
     signals_begin(server, &signals, serve->stop_after_s);
     tell_ready(server, serve);
     uv_run(&server->loop, UV_RUN_DEFAULT);
+    MYR_ASSERT(server->stopping); /* the loop runs out when stop() has closed all of it */
     write_url(server, NULL);
     if (serve->report) {
         *serve->report = (struct myr_serve_report){server->rows.node_count, healthy_nodes(server),

@@ -46,6 +46,7 @@ static bool bind_node(struct session *session, struct myr_str said)
         old->node = MYR_NONE;
         session_close(old, true);
     }
+    MYR_ASSERT(!node->session || node->session == session || node->session->over);
     session->node = id;
     node->session = session;
     snprintf(node->address, sizeof(node->address), "%s", session_address(session));
@@ -160,6 +161,7 @@ static void on_hello(struct session *session, const struct myr_wire_hello *hello
 /* A node with fewer GPUs than the configuration says is reported as failed. */
 static void on_inventory(struct session *session, const struct myr_wire_inventory *inventory)
 {
+    MYR_ASSERT(session->node < session->server->rows.node_count);
     struct node_row *node = &session->server->rows.nodes[session->node];
     snprintf(node->kind, sizeof(node->kind), "%.*s", (int)inventory->gpu_kind.len,
              inventory->gpu_kind.data);
@@ -486,6 +488,7 @@ struct session *session_new(struct server *server)
     }
     server->sessions = session;
     server->session_count++;
+    MYR_ASSERT(!session->before && server->session_count > 0);
     return session;
 }
 

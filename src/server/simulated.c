@@ -80,6 +80,7 @@ static void set_timer(struct simulated *simulated)
 
 static void effect(struct server *server, const struct myr_effect *what)
 {
+    MYR_ASSERT(server->simulated->live);
     myr_live_effect(server->simulated->live, what);
 }
 
@@ -167,6 +168,7 @@ static int adopt(struct simulated *simulated, struct myr_err *err)
 static int make_world(struct simulated *simulated, struct myr_err *err)
 {
     struct server *server = simulated->server;
+    MYR_ASSERT(!simulated->live);
     myr_arena_init(&simulated->arena);
     MYR_TRY(make_scenario(simulated, &simulated->arena, &simulated->scenario, err));
     MYR_TRY(myr_live_create(&simulated->scenario, (uint64_t)wall_ms(), core_ms(server),

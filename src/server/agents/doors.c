@@ -81,6 +81,7 @@ static void look_at_nodes(struct server *server, int64_t now_ms)
     for (uint32_t id = 0; id < server->rows.node_count; id++) {
         struct node_row *node = &server->rows.nodes[id];
         struct session *session = node->session;
+        MYR_ASSERT(!session || session->node == id); /* the two point to each other */
         if (node->boot > 0 && !node->told_silent && now_ms - heard_ms(node) > limit_ms) {
             node->told_silent = true;
             desk_post(server, &(struct myr_event){
@@ -93,6 +94,7 @@ static void look_at_nodes(struct server *server, int64_t now_ms)
     /* A relay says it to all of its own. */
     for (size_t i = 0; i < server->rows.relays.count; i++) {
         struct session *session = server->rows.relays.items[i].session;
+        MYR_ASSERT(!session || (session->carrier && session->carrier->row == i));
         if (session && !session->over) {
             session_say(session, MYR_WIRE_LEASE, 0, &lease);
         }
@@ -106,6 +108,8 @@ void sessions_second(struct server *server)
     look_at_nodes(server, now_ms);
     for (struct session *session = server->sessions, *next; session; session = next) {
         next = session->next;
+        MYR_ASSERT(!next || next->before == session);
+        MYR_ASSERT(session->node == MYR_NONE || !session->carrier); /* no relay is a node */
         /* It asked for a certificate while nothing could be kept: now it may ask again. */
         if (session->unanswered && !session->over && !server->stuck) {
             session_close(session, true); /* it asks again when it is back */

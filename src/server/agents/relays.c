@@ -126,6 +126,7 @@ static int take_own(struct session *relay, struct myr_str frame, struct myr_err 
 {
     struct myr_wire_message message;
     int rc;
+    MYR_ASSERT(relay->carrier && !relay->via);
     myr_wire_feed(&relay->carrier->own, frame);
     while (!relay->over && (rc = myr_wire_next(&relay->carrier->own, &message, err)) != 0) {
         if (rc < 0) {
@@ -167,6 +168,7 @@ void relay_take(struct session *session, struct myr_str bytes)
 {
     struct myr_err err = {};
     int rc = 1;
+    MYR_ASSERT(!session->via); /* its frames come by way of its relay's */
     if (session->carrier) {
         myr_wire_feed(&session->receiver, bytes);
     } else {

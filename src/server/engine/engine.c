@@ -42,6 +42,7 @@ struct engine {
 
 void engine_set_own(struct server *server, void *own)
 {
+    MYR_ASSERT(own && !server->engine->own); /* once, by the engine's begin */
     server->engine->own = own;
 }
 

@@ -276,6 +276,7 @@ static struct cap caps(const struct account *account, const struct qos *qos, con
 int slurm_accounts_check(const struct slurm *slurm, const struct job_row *row, uint32_t gpus,
                          struct myr_err *err)
 {
+    MYR_ASSERT(row->tenant < slurm->server->rows.tenants.count && gpus > 0);
     const char *tenant = slurm->server->rows.tenants.items[row->tenant].name;
     uint32_t each = slurm->server->config.gpus_per_node, nodes = (gpus + each - 1) / each;
     struct account limits;

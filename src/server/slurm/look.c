@@ -75,6 +75,8 @@ static void ended(struct slurm *slurm, const struct gang *gang, const struct myr
 {
     struct server *server = slurm->server;
     char why[200];
+    /* It is out of the list before its end is told, so that none is told twice. */
+    MYR_SLOW_ASSERT(!slurm_gang(slurm, gang->job, gang->epoch));
     int code = exit_code(slurm, gang->job, gang->epoch);
     snprintf(why, sizeof(why), "Slurm: job %llu is %.*s%s", (unsigned long long)gang->id,
              (int)(job->state.len < 40 ? job->state.len : 40), job->state.data,
@@ -110,6 +112,7 @@ static void ended(struct slurm *slurm, const struct gang *gang, const struct myr
 static void vanished(struct slurm *slurm, const struct gang *gang)
 {
     struct server *server = slurm->server;
+    MYR_SLOW_ASSERT(!slurm_gang(slurm, gang->job, gang->epoch));
     int code = exit_code(slurm, gang->job, gang->epoch);
     char why[120];
     /* Asked to end, or with a node that nobody can see: no verdict on how it ended. */
@@ -132,6 +135,7 @@ static void note_wait(struct server *server, const struct gang *gang,
                       const struct myr_slurm_job *job)
 {
     char why[300], limit[160];
+    MYR_ASSERT(gang->stage == STAGE_THERE && !gang->stopping);
     slurm_accounts_explain(slurm_of(server), gang->job, job->reason, limit, sizeof(limit));
     snprintf(why, sizeof(why), "Slurm: job %llu waits: %.*s%s", (unsigned long long)gang->id,
              (int)(job->reason.len < 80 ? job->reason.len : 80), job->reason.data, limit);
@@ -394,6 +398,7 @@ static int take_look(struct slurm *slurm, struct myr_err *err)
 {
     struct myr_str jobs = {slurm->jobs.data ? slurm->jobs.data : "", slurm->jobs.len};
     struct myr_str nodes = {slurm->lines.data ? slurm->lines.data : "", slurm->lines.len};
+    MYR_ASSERT(slurm->jobs_here && slurm->nodes_here && !slurm->failed && !slurm->under_way);
     for (size_t i = 0; i < slurm->gangs.count; i++) {
         slurm->gangs.items[i].seen = false;
     }

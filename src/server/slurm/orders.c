@@ -60,6 +60,7 @@ static void on_cancelled(struct server *server, void *context, const struct call
 void slurm_cancel(struct slurm *slurm, uint64_t id, bool softly)
 {
     char number[24];
+    MYR_ASSERT(!slurm->closing);
     snprintf(number, sizeof(number), "%llu", (unsigned long long)id);
     /* A signal goes to the ranks; without one Slurm ends all of it, in its own KillWait. */
     const char *const soft[] = {"scancel", "--signal=TERM", number, NULL};
@@ -255,6 +256,7 @@ static void submit(struct slurm *slurm, const struct engine_gang *gang)
 void slurm_start(struct server *server, const struct engine_gang *gang)
 {
     struct slurm *slurm = slurm_of(server);
+    MYR_ASSERT(gang->count > 0 && gang->row);
     struct gang *known = slurm_gang(slurm, gang->job, gang->epoch);
     if (slurm->looks_done == 0) { /* it may run already */
         myr_vec_push(&slurm->early, gang->job);
