@@ -4,6 +4,7 @@
  *   doc      one tree for YAML and JSON input, every node with its line and column
  *   json     streaming JSON writer
  *   csv      CSV reader and field writer
+ *   amount   how many and how long, as people say it
  *   answer   what a verb has to say, as one tree; rendered as page, JSON, YAML or CSV
  *   kind     what a file looks like, for complaints about the wrong one
  *   table    aligned tables for people; the same rows as JSON, YAML or CSV for programs
@@ -18,6 +19,7 @@
  */
 #pragma once
 
+#include "myriad/text/amount.h"
 #include "myriad/text/answer.h"
 #include "myriad/text/chart.h"
 #include "myriad/text/csv.h"

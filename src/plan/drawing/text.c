@@ -166,16 +166,7 @@ const char *plan_draw_rate(uint64_t gbps, char *ret)
     return ret;
 }
 
-/* Enough English for the words that are used: leaf, switch and the regular ones. */
 const char *plan_draw_plural(uint64_t count, const char *word, char *ret)
 {
-    char number[DRAW_WORDS_BYTES];
-    size_t len = strlen(word);
-    MYR_ASSERT(len >= 2);
-    bool hisses = word[len - 1] == 's' || memcmp(word + len - 2, "ch", 2) == 0;
-    bool leaf = word[len - 1] == 'f';
-    const char *ending = count == 1 ? "" : leaf ? "ves" : hisses ? "es" : "s";
-    snprintf(ret, DRAW_WORDS_BYTES, "%s %.*s%s", myr_u64_grouped(count, number),
-             (int)(len - (leaf && count != 1)), word, ending);
-    return ret;
+    return myr_text_count(count, word, ret);
 }

@@ -1,0 +1,70 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "myriad/text/amount.h"
+
+static void one_is_one_and_all_others_are_many(void **state)
+{
+    (void)state;
+    assert_string_equal(MYR_COUNT(0, "node"), "0 nodes");
+    assert_string_equal(MYR_COUNT(1, "node"), "1 node");
+    assert_string_equal(MYR_COUNT(2, "GPU"), "2 GPUs");
+    assert_string_equal(MYR_COUNT(1280, "node"), "1,280 nodes");
+    assert_string_equal(MYR_COUNT(1, "leaf"), "1 leaf");
+    assert_string_equal(MYR_COUNT(11, "leaf"), "11 leaves");
+    assert_string_equal(MYR_COUNT(3, "switch"), "3 switches");
+    assert_string_equal(MYR_COUNT(1, "retry"), "1 retry");
+    assert_string_equal(MYR_COUNT(2, "retry"), "2 retries");
+    assert_string_equal(MYR_COUNT(2, "day"), "2 days");
+    assert_string_equal(MYR_COUNT(2, "box"), "2 boxes");
+    assert_string_equal(MYR_COUNT(2, "class"), "2 classes");
+    assert_string_equal(MYR_COUNT(2, "mesh"), "2 meshes");
+    assert_string_equal(MYR_COUNT(2, "path"), "2 paths");
+    assert_string_equal(MYR_COUNT(UINT64_MAX, "a word of thirty-two bytes is it"),
+                        "18,446,744,073,709,551,615 a word of thirty-two bytes is its");
+}
+
+static void durations_are_two_units_long(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t s;
+        const char *text;
+    } cases[] = {
+        {0, "0 s"},
+        {1, "1 s"},
+        {59, "59 s"},
+        {60, "1 min"},
+        {61, "1 min 1 s"},
+        {1478, "24 min 38 s"},
+        {3599, "59 min 59 s"},
+        {3600, "1 h"},
+        {3659, "1 h"},
+        {3660, "1 h 1 min"},
+        {86399, "23 h 59 min"},
+        {86400, "1 day"},
+        {86400 + 3599, "1 day"},
+        {2 * 86400 + 3600, "2 days 1 h"},
+        {400LL * 86400, "400 days"},
+        {-1, "0 s"},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        assert_string_equal(MYR_DURATION(cases[i].s * 1000), cases[i].text);
+    }
+    assert_string_equal(MYR_DURATION(999), "0 s");
+    assert_string_equal(MYR_DURATION(INT64_MAX), "106751991167 days 7 h");
+    assert_string_equal(MYR_DURATION(INT64_MIN), "0 s");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_is_one_and_all_others_are_many),
+        cmocka_unit_test(durations_are_two_units_long),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
