@@ -27,8 +27,8 @@ void queue_count_running(struct myr_queue *q, const struct myr_queue_job *spec, 
     bool large = queue_is_large(q, spec->gpus, 4);
     q->shares++;
     MYR_ASSERT(spec->gpus > 0 && spec->tenant < q->tenant_count);
-    MYR_ASSERT(more || (q->priority_runs[spec->priority + MYR_PRIORITY_MAX] > 0 &&
-                        q->big_runs >= large && q->busy_gpus >= spec->gpus));
+    MYR_SLOW_ASSERT(more || (q->priority_runs[spec->priority + MYR_PRIORITY_MAX] > 0 &&
+                             q->big_runs >= large && q->busy_gpus >= spec->gpus));
     for (uint32_t t = spec->tenant; t != MYR_NONE; t = q->tenants[t].parent) {
         MYR_ASSERT(more || q->tenant_gpus[t] >= spec->gpus);
         q->tenant_gpus[t] += more ? spec->gpus : 0 - (uint64_t)spec->gpus;
@@ -229,7 +229,7 @@ static void finish_end(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
     MYR_ASSERT(job->result != MYR_RESULT_NONE && job->pending == 0);
-    MYR_ASSERT(job->state != MYR_JOB_DONE && job->owner == MYR_NONE);
+    MYR_SLOW_ASSERT(job->state != MYR_JOB_DONE && job->owner == MYR_NONE);
     /* The end of a strict job is the end of its last rank. */
     MYR_ASSERT(job->leaving == 0 || job->spec.restart_epoch);
     queue_set_present(q, id, false);
@@ -252,7 +252,7 @@ static void finish_end(struct myr_queue *q, uint32_t id)
 void queue_settle(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->id == id && job->state != MYR_JOB_DONE);
+    MYR_SLOW_ASSERT(job->id == id && job->state != MYR_JOB_DONE);
     MYR_ASSERT(job->pending == 0 && job->owner == MYR_NONE);
     job->gang.count = 0;
     /* A strict job never has two incarnations: it waits in no line before the last is gone. */

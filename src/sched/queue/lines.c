@@ -104,7 +104,7 @@ static void set_busy(struct myr_queue *q, uint32_t at, bool busy)
     struct line *line = &q->lines.items[at];
     /* Either way it has no jobs at this moment: the first is about to come, or the last went. */
     MYR_ASSERT(line->first == MYR_NONE && line->last == MYR_NONE);
-    MYR_ASSERT((q->busy_first == MYR_NONE) == (q->busy_last == MYR_NONE));
+    MYR_SLOW_ASSERT((q->busy_first == MYR_NONE) == (q->busy_last == MYR_NONE));
     if (busy) {
         line->previous_busy = q->busy_last;
         line->next_busy = MYR_NONE;
@@ -154,7 +154,7 @@ static void line_up(struct myr_queue *q, uint32_t id)
     struct qjob *job = queue_job(q, id);
     /* Who waits has nothing, and no older ranks that it would have to wait for. */
     MYR_ASSERT(job->id == id && job->gang.count == 0 && job->pending == 0);
-    MYR_ASSERT(job->owner == MYR_NONE && job->result == MYR_RESULT_NONE);
+    MYR_SLOW_ASSERT(job->owner == MYR_NONE && job->result == MYR_RESULT_NONE);
     MYR_ASSERT(job->leaving == 0 || job->spec.restart_epoch);
     job->line = line_for(q, job, queue_level_of(q, job->saved_s));
     struct line *line = &q->lines.items[job->line];

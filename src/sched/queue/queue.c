@@ -101,7 +101,7 @@ const struct myr_decision *myr_queue_decide(struct myr_queue *q, int64_t now_s, 
     drop_wakes(q);
     /* Who waits stands in a line with others of its size. */
     MYR_ASSERT((q->waiting == 0) == (q->busy_first == MYR_NONE));
-    MYR_ASSERT((q->waiting == 0) == (q->sizes.count == 0) && q->ended.count == 0);
+    MYR_SLOW_ASSERT((q->waiting == 0) == (q->sizes.count == 0) && q->ended.count == 0);
     MYR_SLOW_ASSERT(q->pass % SOUND_PASSES != 1 || is_whole(q));
     q->handed = true;
     *ret_count = (uint32_t)q->decisions.count;
