@@ -77,6 +77,20 @@ bool myr_str_to_i64(struct myr_str text, int64_t *ret)
     return true;
 }
 
+bool myr_str_is_date(struct myr_str text)
+{
+    static const uint8_t lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    uint64_t year, month, day;
+    if (text.len != strlen("2026-11-16") || text.data[4] != '-' || text.data[7] != '-' ||
+        !myr_str_to_u64((struct myr_str){text.data, 4}, &year) ||
+        !myr_str_to_u64((struct myr_str){text.data + 5, 2}, &month) ||
+        !myr_str_to_u64((struct myr_str){text.data + 8, 2}, &day) || month < 1 || month > 12) {
+        return false;
+    }
+    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    return day >= 1 && day <= lengths[month - 1] + (month == 2 && leap ? 1U : 0U);
+}
+
 /*
  * Numbers of files are finite and written in decimal; one that a double cannot hold is refused
  * rather than rounded to infinity or nothing.

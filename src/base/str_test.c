@@ -85,6 +85,26 @@ static void signed_numbers_reach_both_ends(void **state)
     assert_true(i == INT64_MAX);
 }
 
+static void a_date_is_a_day_of_the_calendar(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"2026-11-16", "2024-02-29", "2000-02-29", "2026-01-31",
+                                       "2026-04-30", "2026-12-01", "0000-02-29"};
+    static const char *const bad[] = {"",           "2026-13-45", "2026-00-10", "2026-01-00",
+                                      "2026-01-32", "2026-04-31", "2025-02-29", "1900-02-29",
+                                      "2024-02-30", "2026-1-01",  "2026-01-1",  "2026-01-011",
+                                      "2026/01/01", "2026-01/01", "20260101",   "16.11.2026",
+                                      "+026-01-01", "2026- 1-01", "2026-01-0x", "today"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(good); i++) {
+        assert_true(myr_str_is_date(myr_str_from(good[i])));
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
+        if (myr_str_is_date(myr_str_from(bad[i]))) {
+            fail_msg("%s", bad[i]);
+        }
+    }
+}
+
 /* Random text over a small alphabet, long enough to overflow now and then. */
 static struct myr_str random_text(struct myr_rng *rng, const char *alphabet, char *ret,
                                   uint32_t len_max)
@@ -361,6 +381,7 @@ static void a_put_text_ends_in_nul_and_may_be_nowhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_date_is_a_day_of_the_calendar),
         cmocka_unit_test(a_put_text_ends_in_nul_and_may_be_nowhere),
         cmocka_unit_test(comparison_is_by_bytes_and_length),
         cmocka_unit_test(numbers_are_taken_whole_or_not_at_all),

@@ -87,6 +87,17 @@ static struct myr_price_book *find_book(struct myr_catalog *catalog, struct myr_
     return &catalog->books.items[catalog->books.count - 1];
 }
 
+/* 'date' NULL: the book says none. */
+static int check_date(const struct myr_doc *date, struct myr_err *err)
+{
+    char shown[MYR_EXCERPT_MAX];
+    return !date || myr_str_is_date(date->text)
+               ? MYR_OK
+               : myr_doc_error(err, date, MYR_EINVAL,
+                               "'date' is '%s', a date like 2026-11-16 is expected",
+                               myr_text_excerpt(date->text, shown));
+}
+
 /* Keys of the book override those that it had; entries are added one by one. */
 int catalog_read_book(struct myr_catalog *catalog, const struct myr_doc_entry *entry,
                       struct myr_err *err)
@@ -108,6 +119,7 @@ int catalog_read_book(struct myr_catalog *catalog, const struct myr_doc_entry *e
         {parts_fields, 1, &extra},
     };
     MYR_TRY(fields_read(catalog->arena, entry->value, "a price book", tables, 2, err));
+    MYR_TRY(check_date(myr_doc_get(entry->value, "date"), err));
     if (!extra.parts) {
         return MYR_OK;
     }

@@ -90,6 +90,8 @@ static const struct {
      "l.csv:2:13: 'date' is '2026-01-00', a date like 2026-11-16 is expected"},
     {"part,price,date\nh100-8gpu,1,2026-01-32\n",
      "l.csv:2:13: 'date' is '2026-01-32', a date like 2026-11-16 is expected"},
+    {"part,price,date\nh100-8gpu,1,2026-02-29\n",
+     "l.csv:2:13: 'date' is '2026-02-29', a date like 2026-11-16 is expected"},
     {"part,price,date\nh100-8gpu,1,2026-1-01\n",
      "l.csv:2:13: 'date' is '2026-1-01', a date like 2026-11-16 is expected"},
     {"part,price,date\nh100-8gpu,1,2026-01-011\n",

@@ -149,24 +149,6 @@ static bool is_currency(struct myr_str text)
     return letters;
 }
 
-/* Form and ranges, not the calendar: a date is only shown. */
-static bool is_date(struct myr_str text)
-{
-    static const char form[] = "dddd-dd-dd";
-    if (text.len != sizeof(form) - 1) {
-        return false;
-    }
-    for (size_t i = 0; i < text.len; i++) {
-        bool digit = text.data[i] >= '0' && text.data[i] <= '9';
-        if (form[i] == 'd' ? !digit : text.data[i] != '-') {
-            return false;
-        }
-    }
-    int month = (text.data[5] - '0') * 10 + text.data[6] - '0';
-    int day = (text.data[8] - '0') * 10 + text.data[9] - '0';
-    return month >= 1 && month <= 12 && day >= 1 && day <= 31;
-}
-
 /* The note says where a price comes from, since it overrides the book's. */
 static int read_row(struct list *list, struct myr_err *err)
 {
@@ -188,7 +170,7 @@ static int read_row(struct list *list, struct myr_err *err)
     if (currency.len > 0) {
         list->currency = myr_arena_strndup(list->arena, currency.data, currency.len);
     }
-    if (date.len > 0 && !is_date(date)) {
+    if (date.len > 0 && !myr_str_is_date(date)) {
         return complain(list, DATE, err, "a date like 2026-11-16");
     }
     price.cents = (int64_t)(amount * 100 + 0.5); /* money is counted in whole cents */

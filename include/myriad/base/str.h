@@ -46,6 +46,9 @@ MYR_MUST_USE bool myr_str_to_u64(struct myr_str text, uint64_t *ret);
 MYR_MUST_USE bool myr_str_to_i64(struct myr_str text, int64_t *ret);
 MYR_MUST_USE bool myr_str_to_double(struct myr_str text, double *ret);
 
+/* A day of the calendar, as in "2026-11-16". */
+bool myr_str_is_date(struct myr_str text);
+
 /* Levenshtein distance without regard to case, at most 'limit' + 1; texts over 64 bytes are far. */
 uint32_t myr_str_distance(struct myr_str a, struct myr_str b, uint32_t limit);
 
