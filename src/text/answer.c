@@ -177,6 +177,11 @@ void myr_answer_rows(struct myr_answer *answer, const struct myr_value *list)
     answer->rows = list;
 }
 
+void myr_answer_header(struct myr_answer *answer, const char *columns)
+{
+    answer->header = copy(answer, columns);
+}
+
 /* 'path' is "outer.inner"; a dot always divides, so keys have none. */
 const struct myr_value *myr_value_get(const struct myr_value *object, const char *path)
 {

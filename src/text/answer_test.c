@@ -235,6 +235,34 @@ static void an_empty_list_still_has_a_header(void **state)
                         "schema: myriad.test\nversion: 1\nrows: []\n");
 }
 
+/* Where no table shows the list, and in the same order where it has rows. */
+static void a_header_is_the_same_of_an_empty_list(void **state)
+{
+    (void)state;
+    struct myr_answer a;
+    myr_answer_init(&a, &arena, "myriad.test", 1);
+    struct myr_value *rows = myr_answer_list(&a, "rows");
+    myr_answer_rows(&a, rows);
+    myr_answer_header(&a, "name size.gib");
+    assert_int_equal(a.depth, 2);
+    myr_answer_end(&a);
+    assert_string_equal(rendered(&a, (struct myr_answer_form){.format = MYR_FORMAT_CSV}),
+                        "name,size.gib\n");
+    myr_answer_init(&a, &arena, "myriad.test", 1);
+    rows = myr_answer_list(&a, "rows");
+    myr_answer_rows(&a, rows);
+    myr_answer_header(&a, "name size.gib");
+    myr_answer_object(&a, NULL);
+    myr_answer_u64(&a, "more", 1);
+    myr_answer_object(&a, "size");
+    myr_answer_u64(&a, "gib", 2);
+    myr_answer_end(&a);
+    myr_answer_end(&a);
+    myr_answer_end(&a);
+    assert_string_equal(rendered(&a, (struct myr_answer_form){.format = MYR_FORMAT_CSV}),
+                        "name,size.gib,more\n,2,1\n");
+}
+
 static void csv_of_an_answer_without_rows_is_refused(void **state)
 {
     (void)state;
@@ -457,6 +485,7 @@ int main(void)
         cmocka_unit_test(rows_with_other_keys_lose_nothing_in_csv),
         cmocka_unit_test(rows_of_other_lengths_lose_nothing_in_csv),
         cmocka_unit_test(an_empty_list_still_has_a_header),
+        cmocka_unit_test(a_header_is_the_same_of_an_empty_list),
         cmocka_unit_test(csv_of_an_answer_without_rows_is_refused),
         cmocka_unit_test(people_get_a_page),
         cmocka_unit_test(the_least_width_is_kept),

@@ -153,6 +153,11 @@ static bool same_shape(const struct myr_value *a, const struct myr_value *b)
 static void find_all_columns(struct columns *columns, const struct myr_answer *answer)
 {
     const struct myr_value *before = NULL;
+    for (const char *at = answer->header; at && *at; at += strspn(at, " ")) {
+        size_t len = strcspn(at, " ");
+        add_column(columns, myr_arena_strndup(columns->arena, at, len));
+        at += len;
+    }
     for (const struct myr_value *row = answer->rows->first; row; row = row->next) {
         MYR_ASSERT(row->kind == MYR_VALUE_OBJECT);
         /* Nearly always the rows are alike: then their names are looked at once, not each time. */
@@ -204,6 +209,7 @@ static void write_csv(const struct myr_answer *answer, bool excel, struct myr_bu
     MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {};
     myr_arena_init(&arena);
     find_all_columns(&columns, answer);
+    MYR_SLOW_ASSERT(columns.names.count > 0); /* who fills a list says what it would hold */
     if (excel) {
         /* The mark by which Excel knows that the file is UTF-8. */
         myr_buf_put_lit(buf, "\xEF\xBB\xBF");

@@ -91,6 +91,9 @@ class Document:
                         json.loads(json.dumps(self.claims)), [list(r) for r in self.layout])
 
 
+HEADER = "rule,where,message,expected,found,difference\n"
+
+
 def run(myriad, *args):
     done = subprocess.run([myriad, *map(str, args)], capture_output=True, text=True)
     return done.returncode, done.stdout, done.stderr
@@ -183,12 +186,14 @@ def audit(myriad, folder, document, chinese=None, rng=None, layout=True):
     out = io.StringIO()
     csv.writer(out).writerows([["rack", "item", "count"]] + document.layout)
     (folder / "layout.csv").write_text(out.getvalue())
-    code, text, err = run(myriad, "plan", "audit", folder / "bom.csv", "--spec",
-                          folder / "spec.yaml", "--claims", folder / "claims.json",
-                          *(["--layout", folder / "layout.csv"] if layout else []), "-o", "json")
+    words = ("plan", "audit", folder / "bom.csv", "--spec", folder / "spec.yaml", "--claims",
+             folder / "claims.json", *(["--layout", folder / "layout.csv"] if layout else []))
+    code, text, err = run(myriad, *words, "-o", "json")
     assert code in (0, 1), err
     answer = json.loads(text)
     assert code == (1 if answer["findings"] else 0)
+    if not answer["findings"]:  # the names of the columns are there all the same
+        assert run(myriad, *words, "-o", "csv")[1] == HEADER
     return answer
 
 

@@ -72,6 +72,7 @@ struct myr_answer {
     struct myr_value *open[MYR_ANSWER_DEPTH_MAX];
     uint32_t depth;
     const struct myr_value *rows; /* the list that is the answer's CSV; NULL: it has none */
+    const char *header;           /* its columns; NULL: those that are met */
     struct myr_answer_view *first_view, *last_view;
 };
 
@@ -95,8 +96,12 @@ void myr_answer_bool(struct myr_answer *answer, const char *key, bool value);
 void myr_answer_null(struct myr_answer *answer, const char *key);
 /* What it took; shown with --timing only. */
 void myr_answer_timing(struct myr_answer *answer, const char *key, double value, int digits);
-/* This list of objects is the answer's CSV. */
+/*
+ * This list of objects is the answer's CSV. Its first line names the columns, also where the list
+ * is empty: then they are those of a table over it, or what header() says, blanks between.
+ */
 void myr_answer_rows(struct myr_answer *answer, const struct myr_value *list);
+void myr_answer_header(struct myr_answer *answer, const char *columns);
 
 /* The child of that name; NULL when absent. A dotted path reaches deeper. */
 const struct myr_value *myr_value_get(const struct myr_value *object, const char *path);

@@ -233,6 +233,7 @@ static int explain_run(struct cli *cli, struct myr_err *err)
     }
     myr_answer_end(&cli->answer);
     myr_answer_rows(&cli->answer, lines);
+    myr_answer_header(&cli->answer, "says");
     return MYR_OK;
 }
 
@@ -359,6 +360,7 @@ static void put_lines(struct cli *cli, struct myr_str text)
     }
     myr_answer_end(&cli->answer);
     myr_answer_rows(&cli->answer, lines);
+    myr_answer_header(&cli->answer, "text");
 }
 
 static int logs_run(struct cli *cli, struct myr_err *err)

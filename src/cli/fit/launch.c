@@ -81,6 +81,14 @@ static struct myr_value *put_items(struct myr_answer *answer, const char *key,
     return list;
 }
 
+/* They are the rows of a CSV. */
+static void put_arguments(struct myr_answer *answer, const struct myr_launch_item *items,
+                          uint32_t count)
+{
+    myr_answer_rows(answer, put_items(answer, "arguments", items, count));
+    myr_answer_header(answer, "name value");
+}
+
 /* Empty where no design says which nodes there are. */
 static void put_hosts(struct myr_answer *answer, const struct myr_launch_run *run)
 {
@@ -127,7 +135,7 @@ static void put_script(struct myr_answer *answer, const struct myr_launch_answer
     myr_answer_u64(answer, "nodes", a->run.node_count);
     myr_answer_u64(answer, "gpus_per_node", a->run.gpus_per_node);
     put_prediction(answer, a);
-    myr_answer_rows(answer, put_items(answer, "arguments", l->items, l->item_count));
+    put_arguments(answer, l->items, l->item_count);
     put_items(answer, "config", l->config, l->config_count);
     put_items(answer, "environment", l->variables, l->variable_count);
     myr_answer_list(answer, "notes");
@@ -148,8 +156,8 @@ static void put_nothing(struct myr_answer *answer)
         "recipe",  "arguments",       "config",     "environment",      "notes",
         "hosts",   "script"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
-        if (strcmp(keys[i], "arguments") == 0) { /* the rows of a CSV: there are none */
-            myr_answer_rows(answer, put_items(answer, keys[i], NULL, 0));
+        if (strcmp(keys[i], "arguments") == 0) {
+            put_arguments(answer, NULL, 0);
         } else {
             myr_answer_null(answer, keys[i]);
         }

@@ -91,6 +91,7 @@ static void show(struct cli *cli, const struct myr_audit *audit)
     }
     myr_answer_end(answer);
     myr_answer_rows(answer, list);
+    myr_answer_header(answer, "rule where message expected found difference");
     myr_answer_fact(answer, "read", "%u lines, %u claims, %u racks", audit->lines, audit->claims,
                     audit->racks);
     myr_answer_fact(answer, "findings", "%zu", audit->findings.count);

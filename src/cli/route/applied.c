@@ -116,4 +116,5 @@ void cli_route_applied(struct cli *cli, const struct myr_fabric_case *fabric,
     myr_answer_end(answer);
     show(answer, fabric, applied);
     myr_answer_rows(answer, paths);
+    myr_answer_header(answer, "from to source_port egress");
 }

@@ -148,6 +148,20 @@ static void put_point(const struct myr_optimum *optimum, const struct myr_catalo
     myr_answer_end(answer);
 }
 
+/* The keys of put_point(): where nothing is good there is no point to take them from. */
+static void put_header(struct myr_answer *answer)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf keys = {};
+    for (uint32_t i = 0; i < MYR_CHOICE_COUNT; i++) {
+        myr_buf_printf(&keys, "choices.%s ", myr_choice_names[i]);
+    }
+    for (uint32_t i = 0; i < MYR_METRIC_COUNT; i++) {
+        myr_buf_printf(&keys, "%s ", myr_metric_names[i]);
+    }
+    myr_buf_put_lit(&keys, "leaf spine core binding relaxed");
+    myr_answer_header(answer, keys.data);
+}
+
 /* What was tried and is not in the front, and why: a word for each reason. */
 static void put_counts(const struct myr_optimum *optimum, struct myr_answer *answer)
 {
@@ -226,6 +240,7 @@ void myr_optimise_answer(const struct myr_optimum *optimum, const struct myr_cat
     myr_answer_end(answer);
     put_counts(optimum, answer);
     myr_answer_rows(answer, front);
+    put_header(answer);
     myr_answer_fact(answer, "evaluated",
                     "%u designs: %u good, %u break a constraint, %u cannot be built, %u with an "
                     "error, %u unpriced",

@@ -33,9 +33,13 @@ static const struct myr_value *put_orders(const struct myr_orders *orders,
         myr_answer_end(answer);
     }
     myr_answer_end(answer);
+    MYR_CLEANUP(myr_buf_done) struct myr_buf header = {};
     for (uint32_t c = 0; c < CELL_COUNT; c++) {
+        myr_buf_printf(&header, "%s%s", c ? " " : "", order_columns[c].key);
         myr_buf_done(&cells[c]);
     }
+    myr_answer_rows(answer, list);
+    myr_answer_header(answer, header.data);
     return list;
 }
 
@@ -121,8 +125,6 @@ void myr_orders_answer(const struct myr_orders *orders, struct myr_answer *answe
     myr_answer_u64(answer, "gone", orders->gone);
     myr_answer_end(answer);
     const struct myr_value *list = put_orders(orders, answer);
-    /* The orders are what a table or CSV of this answer shows. */
-    myr_answer_rows(answer, list);
     myr_answer_fact(answer, "orders", "%u in %u visits, %u %s", orders->count, orders->visits,
                     orders->crews, orders->crews == 1 ? "crew" : "crews");
     myr_answer_fact(answer, "run",
