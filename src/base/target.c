@@ -53,15 +53,15 @@ static int follow(char *path, size_t room)
  * Follows links of 'target' in place. Returns 0 or an errno; 'ret' is set only where something is
  * there. A link that leads nowhere is followed too: the file appears where it points.
  */
-static int resolve(struct myr_outfile *file, struct stat *ret, bool *ret_there)
+static int resolve(char *target, size_t room, struct stat *ret, bool *ret_there)
 {
     struct stat st;
     for (uint32_t links = 0; links <= LINKS_MAX; links++) {
-        if (open_fd_of(file->target) >= 0) {
+        if (open_fd_of(target) >= 0) {
             *ret_there = false;
             return 0;
         }
-        if (lstat(file->target, &st) < 0) {
+        if (lstat(target, &st) < 0) {
             *ret_there = false; /* a missing folder is found when the file is made */
             return errno == ENOENT ? 0 : errno;
         }
@@ -70,7 +70,7 @@ static int resolve(struct myr_outfile *file, struct stat *ret, bool *ret_there)
             *ret_there = true;
             return 0;
         }
-        int error = follow(file->target, sizeof(file->target));
+        int error = follow(target, room);
         if (error) {
             return error;
         }
@@ -178,7 +178,7 @@ int file_open_target(struct myr_outfile *file, struct myr_err *err)
     if ((size_t)len >= sizeof(file->target)) {
         return myr_err_set(err, MYR_EINVAL, "%.100s...: path is too long", file->path);
     }
-    int error = resolve(file, &st, &there);
+    int error = resolve(file->target, sizeof(file->target), &st, &there);
     if (error) {
         errno = error;
         return error == ENAMETOOLONG
@@ -202,4 +202,16 @@ int file_open_target(struct myr_outfile *file, struct myr_err *err)
         return myr_err_set(err, MYR_EINVAL, "%.100s...: path is too long", file->path);
     }
     return file->fd >= 0 ? MYR_OK : file_make_error(err, "cannot write", file->path, file->target);
+}
+
+/* By name: another way to where standard output was redirected to is a file like any other. */
+bool myr_file_is_stdout(const char *path)
+{
+    char target[4096];
+    struct stat st;
+    bool there;
+    int len = snprintf(target, sizeof(target), "%s", path);
+    return strcmp(path, "-") == 0 ||
+           ((size_t)len < sizeof(target) && resolve(target, sizeof(target), &st, &there) == 0 &&
+            open_fd_of(target) == STDOUT_FILENO);
 }

@@ -472,6 +472,25 @@ static void an_open_descriptor_is_written_where_it_stands(void **state)
     expect(place->path[0], "one two two three");
 }
 
+/* However it is spelled: what is written there would stand between what is printed. */
+static void standard_output_is_known_by_its_names(void **state)
+{
+    struct place *place = *state;
+    static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+    static const char *const others[] = {"/dev/stderr", "/dev/fd/2", "/dev/null",
+                                         "./-",         "a",         "/dev/fd/1x"};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
+        assert_true(myr_file_is_stdout(names[i]));
+    }
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(others); i++) {
+        assert_false(myr_file_is_stdout(others[i]));
+    }
+    assert_int_equal(symlink("/dev/stdout", place->path[0]), 0);
+    assert_true(myr_file_is_stdout(place->path[0]));
+    assert_int_equal(symlink("b", place->path[1]), 0); /* a link to itself leads nowhere */
+    assert_false(myr_file_is_stdout(place->path[1]));
+}
+
 /* Also the first of them, which others take for standard input. */
 static void the_first_descriptor_is_one_too(void **state)
 {
@@ -540,6 +559,7 @@ int main(void)
         IN_PLACE(a_signal_ends_the_wait_for_a_reader),
         IN_PLACE(a_socket_is_refused),
         IN_PLACE(an_open_descriptor_is_written_where_it_stands),
+        IN_PLACE(standard_output_is_known_by_its_names),
         IN_PLACE(the_first_descriptor_is_one_too),
         IN_PLACE(a_folder_is_missing_or_takes_no_files),
         IN_PLACE(two_names_of_one_file_in_a_set_both_count),

@@ -94,10 +94,18 @@ int cli_main(int argc, const char *const *argv, const char *(*lookup_env)(const 
     {                                                                    \
         CLI_ROW(word, MYR_OPTION_PATH, placeholder, holder, field, says) \
     }
-/* A file that is written: refused where it is one that is read, or another that is written. */
+/*
+ * What is written: refused where it is one that is read, another that is written, or standard
+ * output, where the answer goes.
+ */
 #define CLI_OUTPUT(word, placeholder, holder, field, says)                               \
     {                                                                                    \
         CLI_ROW(word, MYR_OPTION_PATH, placeholder, holder, field, says), .writes = true \
+    }
+#define CLI_OUTPUT_FOLDER(word, placeholder, holder, field, says)                         \
+    {                                                                                     \
+        CLI_ROW(word, MYR_OPTION_PATH, placeholder, holder, field, says), .writes = true, \
+                                                                          .folder = true  \
     }
 #define CLI_FLAG(word, holder, field, says)                       \
     {                                                             \

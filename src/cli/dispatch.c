@@ -19,13 +19,14 @@ static bool is_subverb(const struct cli_verb *verb)
 /* A heading and its verbs, in the order of the table; sub-verbs show in the help of their verb. */
 static void put_group(struct myr_buf *buf, const char *group)
 {
+    enum { INDENT = 15 };
     uint32_t count;
     const struct cli_verb *const *verbs = cli_verbs(&count);
     myr_buf_printf(buf, "\n%s\n", group);
     for (uint32_t i = 0; i < count; i++) {
         const struct myr_command *command = verbs[i]->row;
         if (!is_subverb(verbs[i]) && strcmp(verbs[i]->group, group) == 0) {
-            myr_buf_printf(buf, "  %-12s %s\n", command->name, command->summary);
+            myr_option_overview(command, INDENT, buf);
         }
     }
 }

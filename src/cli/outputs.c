@@ -69,10 +69,28 @@ static int is_read(const struct myr_option *out, const char *path, const char *b
                             path);
 }
 
+/* Found only when it is written, after all the work, it would cost the work. */
+static int check_place(const struct myr_option *out, const char *path, struct myr_err *err)
+{
+    struct stat about;
+    if (myr_file_is_stdout(path)) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "--%s: '%.200s' is standard output, where the answer goes; a %s is "
+                           "expected",
+                           out->name, path, out->folder ? "folder" : "file");
+    }
+    if (!out->folder && stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
+        return myr_err_set(err, MYR_EINVAL, "--%s: '%.200s' is a folder, a file is expected",
+                           out->name, path);
+    }
+    return MYR_OK;
+}
+
 /* One that is written against the operands and all other options. */
 static int check_output(const struct cli *cli, const struct myr_option *out, struct myr_err *err)
 {
     const char *path = path_of(cli, out);
+    MYR_TRY(check_place(out, path, err));
     for (uint32_t i = 0; i < cli->operands.count; i++) {
         if (myr_file_same(path, cli->operands.items[i])) {
             return is_read(out, path, NULL, err);
@@ -106,7 +124,9 @@ int cli_check_outputs(const struct cli *cli, struct myr_err *err)
     for (uint32_t i = 0; i < cli->command->option_count; i++) {
         const struct myr_option *row = &cli->command->options[i];
         const char *path = row->writes ? path_of(cli, row) : NULL;
-        if (path && strcmp(path, "-") != 0) { /* there it is standard output */
+        /* Of some the text is the answer, and nothing is written. */
+        bool printed = path && row->prints && myr_file_is_stdout(path);
+        if (path && !printed) {
             MYR_TRY(check_output(cli, row, err));
         }
     }

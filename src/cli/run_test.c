@@ -80,7 +80,7 @@ static const char *json_env(const char *name)
 
 /* What stood on standard output and standard error, and the exit code. */
 struct said {
-    char out[8192], err[2048];
+    char out[16384], err[2048];
     int code;
 };
 
@@ -318,7 +318,7 @@ static void the_program_knows_its_verbs(void **state)
 /* --- what is written */
 
 struct files {
-    const char *in, *out, *other;
+    const char *in, *out, *other, *folder, *print;
     struct myr_option_list more;
 };
 
@@ -328,43 +328,60 @@ static const struct myr_option file_rows[] = {
     CLI_OUTPUT("out", "FILE", struct files, out, "written"),
     CLI_LIST("more", "FILE", struct files, more, "read too"),
     CLI_OUTPUT("other", "FILE", struct files, other, "written too"),
+    CLI_OUTPUT_FOLDER("folder", "DIR", struct files, folder, "what is written lies there"),
+    {CLI_ROW("print", MYR_OPTION_PATH, "FILE", struct files, print, "written, or printed"),
+     .writes = true, .prints = true},
 };
 static const struct myr_command file_command = {
     .name = "files", .operands = "[FILE]...", CLI_OPTIONS(file_rows, no_files), .operand_max = 3};
 static const struct cli_verb file_verb = {&file_command, document, .group = NULL};
 
+static const struct {
+    const char *words[6], *says; /* says NULL: all is well */
+} output_cases[] = {
+    {{"--out", "a"}, NULL},
+    {{"--out", "a", "b"}, NULL},
+    {{"--out", "a", "a"}, "--out: 'a' is the input, another file is expected"},
+    {{"--out", "./a", "b", "a"}, "--out: './a' is the input, another file is expected"},
+    {{"--out", "link", "a"}, "--out: 'link' is the input, another file is expected"},
+    {{"--out", "a", "--in", "b"}, NULL},
+    {{"--out", "a", "--in", "a"}, "--out: 'a' is what --in reads, another file is expected"},
+    {{"--other", "a", "--in", "a"}, "--other: 'a' is what --in reads, another file is expected"},
+    {{"--out", "a", "--more", "b", "--more", "a"},
+     "--out: 'a' is what --more reads, another file is expected"},
+    {{"--out", "new", "--other", "sub/../new"},
+     "--out and --other: both are 'sub/../new', two files are expected"},
+    {{"--out", "new", "--other", "new2"}, NULL},
+    {{"--out", "new", "--other", "sub/new"}, NULL},
+    {{"--out", "new", "--other", "gone/new"}, NULL},
+    {{"--out", "a", "--other", "link"},
+     "--out and --other: both are 'link', two files are expected"},
+    {{"--out", "a", "--other", "new"}, NULL},
+    {{"--out", "/dev/null", "--other", "/dev/null"}, NULL},
+    {{"--in", "-"}, NULL},
+    {{"--in", "-", "--out", "-"},
+     "--out: '-' is standard output, where the answer goes; a file is expected"},
+    {{"--other", "-"},
+     "--other: '-' is standard output, where the answer goes; a file is expected"},
+    {{"--out", "/dev/stdout"},
+     "--out: '/dev/stdout' is standard output, where the answer goes; a file is expected"},
+    {{"--folder", "-"},
+     "--folder: '-' is standard output, where the answer goes; a folder is expected"},
+    {{"--print", "-", "--in", "-"}, NULL},
+    {{"--print", "/dev/stdout"}, NULL},
+    {{"--out", "sub"}, "--out: 'sub' is a folder, a file is expected"},
+    {{"--print", "sub"}, "--print: 'sub' is a folder, a file is expected"},
+    {{"--folder", "sub"}, NULL},
+    {{"--folder", "new", "--out", "new"},
+     "--out and --folder: both are 'new', two files are expected"},
+    {{"--in", "a", "a"}, NULL},
+    {{"--in", "a", "--more", "a"}, NULL},
+};
+
 /* Looked at before the verb runs, however a file is spelled. */
 static void nothing_that_is_read_is_written(void **state)
 {
     char folder[] = "/tmp/myriad-cli-XXXXXX", here[200];
-    static const struct {
-        const char *words[6], *says; /* says NULL: all is well */
-    } cases[] = {
-        {{"--out", "a"}, NULL},
-        {{"--out", "a", "b"}, NULL},
-        {{"--out", "a", "a"}, "--out: 'a' is the input, another file is expected"},
-        {{"--out", "./a", "b", "a"}, "--out: './a' is the input, another file is expected"},
-        {{"--out", "link", "a"}, "--out: 'link' is the input, another file is expected"},
-        {{"--out", "a", "--in", "b"}, NULL},
-        {{"--out", "a", "--in", "a"}, "--out: 'a' is what --in reads, another file is expected"},
-        {{"--other", "a", "--in", "a"},
-         "--other: 'a' is what --in reads, another file is expected"},
-        {{"--out", "a", "--more", "b", "--more", "a"},
-         "--out: 'a' is what --more reads, another file is expected"},
-        {{"--out", "new", "--other", "sub/../new"},
-         "--out and --other: both are 'sub/../new', two files are expected"},
-        {{"--out", "new", "--other", "new2"}, NULL},
-        {{"--out", "new", "--other", "sub/new"}, NULL},
-        {{"--out", "new", "--other", "gone/new"}, NULL},
-        {{"--out", "a", "--other", "link"},
-         "--out and --other: both are 'link', two files are expected"},
-        {{"--out", "a", "--other", "new"}, NULL},
-        {{"--out", "/dev/null", "--other", "/dev/null"}, NULL},
-        {{"--out", "-", "--in", "-"}, NULL},
-        {{"--out", "-", "--other", "-"}, NULL},
-        {{"--in", "a", "a"}, NULL},
-        {{"--in", "a", "--more", "a"}, NULL},
-    };
     (void)state;
     assert_non_null(getcwd(here, sizeof(here)));
     assert_non_null(mkdtemp(folder));
@@ -373,19 +390,19 @@ static void nothing_that_is_read_is_written(void **state)
     close(open("b", O_CREAT | O_WRONLY, 0600));
     assert_int_equal(symlink("a", "link"), 0);
     assert_int_equal(mkdir("sub", 0700), 0);
-    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(output_cases); i++) {
         int argc = 0;
-        while (argc < 6 && cases[i].words[argc]) {
+        while (argc < 6 && output_cases[i].words[argc]) {
             argc++;
         }
-        struct said said = say(&file_verb, no_env, argc, cases[i].words);
+        struct said said = say(&file_verb, no_env, argc, output_cases[i].words);
         char wanted[300] = "";
-        if (cases[i].says) {
-            snprintf(wanted, sizeof(wanted), "myriad: %s\n", cases[i].says);
+        if (output_cases[i].says) {
+            snprintf(wanted, sizeof(wanted), "myriad: %s\n", output_cases[i].says);
         }
         assert_string_equal(said.err, wanted);
-        assert_int_equal(said.code, cases[i].says ? CLI_BAD_INPUT : CLI_DONE);
-        assert_string_equal(said.out, cases[i].says ? "" : "as it is\n");
+        assert_int_equal(said.code, output_cases[i].says ? CLI_BAD_INPUT : CLI_DONE);
+        assert_string_equal(said.out, output_cases[i].says ? "" : "as it is\n");
     }
     assert_int_equal(SAY(&file_verb, no_env, "--out", "a", "a", "--help").code, CLI_DONE);
     unlink("a");
@@ -394,6 +411,82 @@ static void nothing_that_is_read_is_written(void **state)
     rmdir("sub");
     assert_int_equal(chdir(here), 0);
     rmdir(folder);
+}
+
+/* By its name or its help: one that is not marked would be written over what is read, or printed.
+ */
+static bool says_that_it_writes(const struct myr_option *option)
+{
+    static const char *const names[] = {"out", "report", "plots", "schedule", "save"};
+    static const char *const begins[] = {"write ", "also write ", "draw ", "also draw "};
+    bool says = false;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
+        says = says || strcmp(option->name, names[i]) == 0;
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(begins); i++) {
+        says = says || strncmp(option->help, begins[i], strlen(begins[i])) == 0;
+    }
+    return says;
+}
+
+/* No verb has to remember it: the mark in the row is enough, and none lacks it. */
+static void no_file_of_any_verb_comes_before_its_answer(void **state)
+{
+    (void)state;
+    uint32_t count, seen = 0;
+    const struct cli_verb *const *verbs = cli_verbs(&count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct myr_command *row = verbs[i]->row;
+        for (uint32_t k = 0; k < row->option_count; k++) {
+            const struct myr_option *option = &row->options[k];
+            char word[64], wanted[200];
+            if (option->type != MYR_OPTION_PATH) {
+                continue;
+            }
+            if (option->writes != says_that_it_writes(option)) {
+                fail_msg("%s --%s: %s", row->name, option->name, option->help);
+            }
+            if (!option->writes || option->prints) {
+                continue;
+            }
+            snprintf(word, sizeof(word), "--%s=-", option->name);
+            snprintf(wanted, sizeof(wanted),
+                     "myriad: --%s: '-' is standard output, where the answer goes; a %s is "
+                     "expected\n",
+                     option->name, option->folder ? "folder" : "file");
+            const char *words[MYR_OPERANDS_MAX + 1] = {word};
+            for (uint32_t n = 0; n < row->operand_min; n++) {
+                words[1 + n] = "x";
+            }
+            struct said said = say(verbs[i], no_env, 1 + (int)row->operand_min, words);
+            assert_string_equal(said.err, wanted);
+            assert_string_equal(said.out, "");
+            assert_int_equal(said.code, CLI_BAD_INPUT);
+            seen++;
+        }
+    }
+    assert_true(seen > 30);
+}
+
+/* Lines of at most 80 columns: what a terminal is wide where nobody made it wider. */
+static void help_fits_a_terminal(void **state)
+{
+    (void)state;
+    uint32_t count;
+    const struct cli_verb *const *verbs = cli_verbs(&count);
+    for (uint32_t i = 0; i <= count; i++) { /* the last is the overview */
+        static const char *const words[] = {"myriad", "--help"};
+        struct said said =
+            i < count ? say(verbs[i], no_env, 1, &words[1]) : say(NULL, no_env, 2, words);
+        assert_int_equal(said.code, CLI_DONE);
+        for (const char *line = said.out; *line; line += line[0] == '\n') {
+            size_t len = strcspn(line, "\n");
+            if (len > 80) {
+                fail_msg("%s: %.*s", i < count ? verbs[i]->row->name : "overview", (int)len, line);
+            }
+            line += len;
+        }
+    }
 }
 
 /* Rows are data: what every one must hold. */
@@ -444,6 +537,8 @@ int main(void)
         cmocka_unit_test(a_document_is_printed_as_it_is),
         cmocka_unit_test(help_needs_nothing_else_to_be_right),
         cmocka_unit_test(the_program_knows_its_verbs),
+        cmocka_unit_test(no_file_of_any_verb_comes_before_its_answer),
+        cmocka_unit_test(help_fits_a_terminal),
         cmocka_unit_test(every_row_of_every_verb_is_sound),
         cmocka_unit_test(nothing_that_is_read_is_written),
     };

@@ -349,6 +349,46 @@ static int apply_env(const struct parse *parse, const char *(*lookup_env)(const 
     return MYR_OK;
 }
 
+/* The first of the words that is the name of an option with another value than its default. */
+static const char *first_given(const struct parse *parse, const char *words, char *ret, size_t room)
+{
+    while (*words) {
+        size_t len = strcspn(words, " ");
+        MYR_ASSERT(len > 0 && len < room);
+        memcpy(ret, words, len);
+        ret[len] = '\0';
+        if (myr_option_given(parse->command, parse->values.own, ret)) {
+            return ret;
+        }
+        words += len + (words[len] == ' ');
+    }
+    return NULL;
+}
+
+/* What would be ignored is refused: an option that does nothing is a mistake of the one who typed
+ * it. */
+static int check_company(const struct parse *parse)
+{
+    for (uint32_t i = 0; i < parse->command->option_count; i++) {
+        const struct myr_option *option = &parse->command->options[i];
+        char name[OPTION_NAME_MAX];
+        if (!parse->given[i] ||
+            !myr_option_given(parse->command, parse->values.own, option->name)) {
+            continue;
+        }
+        if (option->needs && !first_given(parse, option->needs, name, sizeof(name))) {
+            size_t len = strcspn(option->needs, " ");
+            return fail(parse, "--%s says nothing without --%.*s%s%s", option->name, (int)len,
+                        option->needs, option->needs[len] ? " or --" : "",
+                        option->needs[len] ? option->needs + len + 1 : "");
+        }
+        if (option->against && first_given(parse, option->against, name, sizeof(name))) {
+            return fail(parse, "--%s does not go with --%s", option->name, name);
+        }
+    }
+    return MYR_OK;
+}
+
 /* Before anything else, so that help is there for the one whose line is still wrong. */
 static bool asks_for_help(int argc, const char *const *argv)
 {
@@ -384,6 +424,7 @@ int myr_option_parse(const struct myr_command *command, int argc, const char *co
     };
     MYR_TRY(parse_words(&parse));
     MYR_TRY(apply_env(&parse, lookup_env)); /* after the words: a flag beats a variable */
+    MYR_TRY(check_company(&parse));
     if (ret->count < command->operand_min) {
         MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
         option_put_command(command, &name);

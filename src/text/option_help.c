@@ -13,9 +13,10 @@ enum { HELP_WIDTH = 80, LEFT_WIDTH_MAX = 30 };
 static const struct myr_option help_row = {
     .name = "help", .letter = 'h', .type = MYR_OPTION_FLAG, .help = "Show this help"};
 
-/* Appends words to a line that stands at 'column', breaking before the width; returns where. */
-static size_t put_wrapped(struct myr_buf *buf, const char *text, size_t indent, size_t column)
+/* Appends words to a line that stands at 'indent', breaking before the width. */
+static void put_wrapped(struct myr_buf *buf, const char *text, size_t indent)
 {
+    size_t column = indent;
     while (*text) {
         size_t blanks = strspn(text, " ");
         size_t word = strcspn(text + blanks, " ");
@@ -31,7 +32,6 @@ static size_t put_wrapped(struct myr_buf *buf, const char *text, size_t indent, 
         column += word;
         text += blanks + word;
     }
-    return column;
 }
 
 /* "  -o, --output FORMAT" */
@@ -92,13 +92,12 @@ static void put_option(struct myr_buf *buf, const struct myr_command *command, u
         column = 0;
     }
     myr_buf_printf(buf, "%*s", (int)(indent - column), "");
-    column = put_wrapped(buf, option->help, indent, indent);
-
-    MYR_CLEANUP(myr_buf_done) struct myr_buf note = {};
-    put_allowed(&note, option);
-    if (note.len > 0) {
-        myr_buf_putc(buf, ';');
-        column = put_wrapped(buf, note.data, indent, column + 1);
+    /* One text, so that the marks between its parts count where lines are broken. */
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {}, allowed = {};
+    myr_buf_puts(&text, option->help);
+    put_allowed(&allowed, option);
+    if (allowed.len > 0) {
+        myr_buf_printf(&text, "; %s", allowed.data);
     }
     /* --help has neither a default nor a variable. */
     if (option != &help_row) {
@@ -106,11 +105,10 @@ static void put_option(struct myr_buf *buf, const struct myr_command *command, u
         MYR_CLEANUP(myr_buf_done) struct myr_buf value = {};
         option_put_default(command, index, &value);
         option_env_name(command, index, env);
-        myr_buf_clear(&note);
-        myr_buf_printf(&note, "[%s%s%s%s]", value.len > 0 ? "default: " : "",
+        myr_buf_printf(&text, " [%s%s%s%s]", value.len > 0 ? "default: " : "",
                        value.len > 0 ? value.data : "", value.len > 0 ? "; " : "", env);
-        put_wrapped(buf, note.data, indent, column);
     }
+    put_wrapped(buf, text.data, indent);
     myr_buf_putc(buf, '\n');
 }
 
@@ -161,17 +159,22 @@ static void put_paragraphs(struct myr_buf *buf, const char *text)
 }
 
 /* Names in a column of their own; a summary goes on below itself. */
+void myr_option_overview(const struct myr_command *command, uint32_t indent, struct myr_buf *buf)
+{
+    MYR_ASSERT(strlen(command->name) + 2 < indent);
+    myr_buf_printf(buf, "  %-*s", (int)indent - 2, command->name);
+    put_wrapped(buf, command->summary, indent);
+    myr_buf_putc(buf, '\n');
+}
+
 static void put_subcommands(struct myr_buf *buf, const struct myr_command *command)
 {
-    enum { NAME_WIDTH = 24 };
+    enum { INDENT = 24 };
     if (command->subcommand_count > 0) {
         myr_buf_put_lit(buf, "\nSub-verbs, each with options of its own (--help):\n");
     }
     for (uint32_t i = 0; i < command->subcommand_count; i++) {
-        const struct myr_command *sub = command->subcommands[i];
-        myr_buf_printf(buf, "  %-*s", NAME_WIDTH - 2, sub->name);
-        put_wrapped(buf, sub->summary, NAME_WIDTH, NAME_WIDTH);
-        myr_buf_putc(buf, '\n');
+        myr_option_overview(command->subcommands[i], INDENT, buf);
     }
 }
 

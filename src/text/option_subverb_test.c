@@ -120,6 +120,52 @@ static void an_option_of_another_command_is_refused(void **state)
     assert_int_equal(parse(&curve, 2, words, &own, &common, &err), MYR_OK);
 }
 
+/* A variable may stand for all calls: then it is not refused. */
+static void what_would_be_ignored_is_refused_where_it_was_typed(void **state)
+{
+    (void)state;
+    struct own own;
+    struct common common;
+    struct myr_option rows[MYR_ARRAY_COUNT(own_rows)];
+    struct myr_command command = curve;
+    memcpy(rows, own_rows, sizeof(rows));
+    rows[0].needs = "model deep";
+    rows[1].needs = "deep";
+    rows[1].against = "gpus";
+    command.options = rows;
+    const struct {
+        const char *words[4], *says; /* NULL: all is well */
+    } cases[] = {
+        {{"--gpus=9"}, "--gpus says nothing without --model or --deep"},
+        {{"--gpus=8"}, NULL}, /* as it is anyway */
+        {{"--gpus=9", "--deep"}, NULL},
+        {{"--gpus=9", "--no-deep"}, "--gpus says nothing without --model or --deep"},
+        {{"--model=x"}, "--model says nothing without --deep"},
+        {{"--model=x", "--deep"}, NULL},
+        {{"--model=x", "--deep", "--gpus=9"}, "--model does not go with --gpus"},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        struct myr_err err = {};
+        int argc = 0;
+        while (argc < 4 && cases[i].words[argc]) {
+            argc++;
+        }
+        env_name = NULL;
+        int rc = parse(&command, argc, cases[i].words, &own, &common, &err);
+        assert_int_equal(rc, cases[i].says ? MYR_EINVAL : MYR_OK);
+        assert_string_equal(err.message, cases[i].says ? cases[i].says : "");
+    }
+    struct myr_err err = {};
+    const char *const words[] = {"--model=x", "--deep"};
+    env_name = "MYRIAD_FIT_CURVE_GPUS";
+    env_value = "9";
+    assert_int_equal(parse(&command, 0, words, &own, &common, &err), MYR_OK);
+    assert_int_equal(own.gpus, 9);
+    /* But it counts for others that are typed. */
+    assert_int_equal(parse(&command, 2, words, &own, &common, &err), MYR_EINVAL);
+    assert_string_equal(err.message, "--model does not go with --gpus");
+}
+
 static void variables_bear_the_name_of_their_command(void **state)
 {
     (void)state;
@@ -208,6 +254,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_start_from_the_defaults_each_time),
         cmocka_unit_test(an_option_of_another_command_is_refused),
+        cmocka_unit_test(what_would_be_ignored_is_refused_where_it_was_typed),
         cmocka_unit_test(variables_bear_the_name_of_their_command),
         cmocka_unit_test(a_variable_of_the_old_name_is_refused_with_the_new_one),
         cmocka_unit_test(help_and_manual_name_subverbs_defaults_and_variables),

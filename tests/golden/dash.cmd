@@ -9,3 +9,21 @@ myriad plan examples/h100-64.yaml --out -
 echo $?
 myriad export netbox out/design.myr --out -
 echo $?
+# What is written beside an answer never comes in front of it.
+no() { echo "$ myriad $*"; myriad "$@" 2>&1; echo "[$?]"; }
+case='--model llama3-8b --gpus 16 --device h100 --batch 32'
+no fit $case --layout-out -
+no fit $case --report /dev/stdout -o json
+no fit $case --plots -
+no fit launch $case --out -
+no fit calibrate data/own-runs.csv --out -
+no goodput $case --report -
+no sched place --design out/design.myr --nodes 8 --plot -
+no twin run examples/twin/crash-storm.yaml --state -
+no twin run examples/twin/crash-storm.yaml --save /dev/fd/1
+no twin search examples/twin/crash-storm.yaml --save -
+no compare examples/h100-64.yaml examples/h100-128.yaml --picture -
+no bench gpu --dry-run --out -
+no sim --topology fat-tree:k=4 --workload permutation:1MB --save - --at 50us
+no verify orders out/design.myr p2p.csv --out -
+myriad export p2p out/design.myr --out /dev/stdout | cmp - p2p.csv

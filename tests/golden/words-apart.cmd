@@ -9,6 +9,15 @@ say plan examples/h100-64.yaml --gpus 64
 say plan --gpus 64 --labels racks
 say plan examples/h100-64.yaml --crews 2
 say plan examples/h100-64.yaml --labels d/l.html
+say plan examples/h100-64.yaml --lang zh
+say plan examples/h100-64.yaml --date 2026-11-16
+say plan examples/h100-64.yaml --revision B
+say plan examples/h100-64.yaml --date 2026-13-45 --out e
+say plan examples/h100-64.yaml --date 2026-02-29 --out e
+say plan examples/h100-64.yaml --lang zh --crews 2 --out e
+say plan examples/h100-64.yaml --cables-a-day 50 --out e
+MYRIAD_PLAN_LANG=zh say plan examples/h100-64.yaml -o csv
+say compare examples/h100-64.yaml examples/h100-128.yaml --lang zh
 say plan examples/h100-64.yaml --next examples/h100-128.yaml
 say plan examples/h100-64.yaml --next examples/h100-128.yaml --crews 2 --out e
 say plan examples/h100-64.yaml --labels qr --crews 2 --out e
@@ -31,6 +40,7 @@ say sched replay day-of-jobs.csv --design d/design.myr --report tenants.csv --te
 say sched replay day-of-jobs.csv --design d/design.myr --schedule one --report one
 say sched replay day-of-jobs.csv --design d/design.myr --schedule d/../one --report one
 say sched replay day-of-jobs.csv --design d/design.myr --schedule d/./one --report ./d/one
+say sched replay day-of-jobs.csv --design d/design.myr --plots d --report d/utilisation.svg
 say kubernetes schedule --hold soon
 say kubernetes schedule --lease nowhere
 say kubernetes schedule --leaf-label a --leaf-label b --leaf-label c --leaf-label d

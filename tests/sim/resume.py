@@ -104,7 +104,7 @@ def refused(check, program, folder):
     expect("--save alone", "go together", *asked, "--save", state)
     expect("--at alone", "go together", *asked, "--at", "1us")
     expect("no time", "a time such as", *asked, "--save", state, "--at", "soon")
-    expect("standard output", "name a file", *asked, "--save", "-", "--at", "1us")
+    expect("standard output", "a file is expected", *asked, "--save", "-", "--at", "1us")
     expect("too late", "nothing is saved", *asked, "--save", folder / "late", "--at", "1s")
     check.true("nothing written", not (folder / "late").exists())
     expect("standard input", "read once", "--topology", TREE, "--workload", "file:-", "--save",

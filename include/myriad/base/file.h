@@ -60,6 +60,9 @@ MYR_MUST_USE int myr_file_write(const char *path, const struct myr_buf *buf, str
  */
 bool myr_file_same(const char *path, const char *other);
 
+/* Whether what is written there would stand between what is printed: "-", "/dev/stdout". */
+bool myr_file_is_stdout(const char *path);
+
 /* Makes the directory and its parents. */
 MYR_MUST_USE int myr_make_dirs(const char *path, struct myr_err *err);
 

@@ -105,7 +105,5 @@ struct myr_sim_files {
     const char *series;  /* what channels carried, by interval */
 };
 
-/* Before the run: what can be said about the names alone. */
-MYR_MUST_USE int myr_sim_files_check(const struct myr_sim_files *files, struct myr_err *err);
 MYR_MUST_USE int myr_sim_files_write(const struct myr_sim_answer *answer,
                                      const struct myr_sim_files *files, struct myr_err *err);

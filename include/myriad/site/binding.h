@@ -76,6 +76,7 @@ MYR_MUST_USE bool myr_mac_parse(struct myr_str text, uint64_t *ret);
 
 /* What making a binding from discovery met. */
 struct myr_discovery {
+    uint32_t devices;      /* that were found */
     uint32_t bound;        /* places that got a row */
     uint32_t unknown;      /* found devices that are nothing in the design, or one of several */
     uint32_t contradicted; /* their cables say that they are another device: left out */

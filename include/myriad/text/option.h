@@ -54,8 +54,16 @@ struct myr_option {
     const char *const *choices; /* CHOICE */
     uint32_t choice_count;
     bool writes; /* PATH: a file that is written, and so none that is read */
+    bool folder; /* of one that is written: it may be a folder */
+    bool prints; /* of one that is written: "-" has its text printed in place of the answer */
     /* Of one that is written: the option whose file it may be all the same, brought up to date. */
     const char *renews;
+    /*
+     * Options without which it would be ignored (one of them is enough), and those beside which it
+     * would; blanks between, or NULL. Refused where it was typed: a variable may stand for all
+     * calls.
+     */
+    const char *needs, *against;
     bool young; /* as of a command: its old name may be another program's variable */
     /* Names that the value may have (models, parts), blank between, for completion; or NULL. */
     void (*words)(struct myr_buf *buf);
@@ -132,6 +140,8 @@ bool myr_option_given(const struct myr_command *command, const void *own, const 
 /* An object about the command: its words and every row, with variable, default and choices. */
 void myr_option_describe(const struct myr_command *command, struct myr_answer *answer);
 
+/* A line of a list of commands: its name and, from 'indent' on, its summary. */
+void myr_option_overview(const struct myr_command *command, uint32_t indent, struct myr_buf *buf);
 void myr_option_help(const struct myr_command *command, struct myr_buf *buf);
 /* The command's section of the manual page, in scdoc's format. */
 void myr_option_man(const struct myr_command *command, struct myr_buf *buf);

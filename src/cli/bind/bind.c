@@ -23,7 +23,7 @@ static const struct myr_option rows[] = {
      .choices = myr_import_names, .choice_count = MYR_IMPORT_FORMAT_COUNT},
     {CLI_ROW("out", MYR_OPTION_PATH, "FILE", struct options, out,
              "where the binding goes (else: print it)"),
-     .writes = true, .renews = "binding"},
+     .writes = true, .prints = true, .renews = "binding"},
     CLI_PATH("binding", "FILE", struct options, binding,
              "a binding to add to; what it says is kept"),
     CLI_CHOICE("net", "NETWORK", struct options, net, nets, "the network that the files are about"),
@@ -43,7 +43,7 @@ static const struct myr_command command = {
     .details = "Makes a binding.yaml from discovery: GUIDs, MAC addresses, host names, "
                "management addresses and the ports' own names. Devices are told by name, else "
                "by their cables. Without --out the binding is printed; with -o json, yaml or csv "
-               "its rows. The exit status is 1 when something could not be bound.",
+               "its rows. The exit status is 1 when something could not be bound, or nothing was.",
     .example = "myriad bind design.myr --from ibnetdiscover fabric.txt --out binding.yaml",
     CLI_OPTIONS(rows, defaults),
     .operand_min = 2,
@@ -65,7 +65,7 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_built_close) struct myr_built built;
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct myr_discovery found = {};
-    bool print = !options->out || strcmp(options->out, "-") == 0;
+    bool print = !options->out || myr_file_is_stdout(options->out);
     MYR_TRY(myr_built_open(&built, &question, err));
     myr_binding_discover(&built.binding, &built.verify, options->by_wiring, &found);
     myr_binding_write(&built.binding, &text);
@@ -81,7 +81,8 @@ static int run(struct cli *cli, struct myr_err *err)
     }
     myr_answer_rows(&cli->answer, myr_binding_answer(&built.binding, &found, &cli->answer));
     /* Written in any case: what could be bound is of use, and can be added to. */
-    cli->no = found.unknown + found.contradicted + found.conflicts > 0;
+    cli->no =
+        found.unknown + found.contradicted + found.conflicts > 0 || built.binding.rows.count == 0;
     return MYR_OK;
 }
 

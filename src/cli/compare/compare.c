@@ -48,7 +48,8 @@ static const struct myr_option rows[] = {
     CLI_OUTPUT("report", "FILE.html", struct options, report, "also write a page to hand over"),
     CLI_OUTPUT("picture", "FILE.svg", struct options, picture,
                "also draw the figures side by side"),
-    CLI_CHOICE("lang", "WORD", struct options, lang, languages, "of page and picture"),
+    {CLI_ROW("lang", MYR_OPTION_CHOICE, "WORD", struct options, lang, "of page and picture"),
+     .choices = languages, .choice_count = MYR_ARRAY_COUNT(languages), .needs = "report picture"},
 };
 
 static const struct myr_command command = {

@@ -18,8 +18,9 @@ struct options {
 static const struct options defaults;
 
 static const struct myr_option rows[] = {
-    CLI_OUTPUT("out", "PATH", struct options, out,
-               "folder, or the file's name where the format is one file (else: print it)"),
+    {CLI_ROW("out", MYR_OPTION_PATH, "PATH", struct options, out,
+             "folder, or the file's name where the format is one file (else: print it)"),
+     .writes = true, .folder = true, .prints = true},
     CLI_CHOICE("net", "NETWORK", struct options, net, nets,
                "which network of the design; all: cable lists only"),
     CLI_FLAG("list", struct options, list, "show the formats, their files and who reads them"),
@@ -114,7 +115,7 @@ static int write_files(struct cli *cli, const struct options *options,
 {
     static const struct myr_answer_column columns[] = {
         MYR_COLUMN("name", "FILE", 0), MYR_COLUMN("bytes", "BYTES", MYR_COLUMN_NUMBER)};
-    bool print = !options->out || strcmp(options->out, "-") == 0;
+    bool print = !options->out || myr_file_is_stdout(options->out);
     struct output output = {cli, print ? NULL : options->out};
     struct myr_export_sink sink = {&output, put_file};
     if (print && !exporter->file && cli->common.format <= MYR_FORMAT_WIDE) {

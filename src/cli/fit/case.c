@@ -5,6 +5,8 @@
  */
 #include "fit/fit.h"
 
+#include <time.h>
+
 const char *const cli_case_recomputes[4] = {"any", "none", "selective", "full"};
 const char *const cli_case_schedules[6] = {"stack",       "1f1b",     "interleaved",
                                            "zero-bubble", "dualpipe", "any"};
@@ -13,6 +15,13 @@ const char *const cli_case_precisions[8] = {"default", "bf16",  "fp16", "fp8",
 
 /* The choices stand in the order of their enums, with one in front for "not given". */
 enum { PRECISION_ANY = 7, SCHEDULE_ANY = 5 };
+
+double cli_fit_spent_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
 
 /* The one way from options to a question: the same words ask the same in every verb. */
 struct myr_case_question cli_case_question(const struct cli_case *of)

@@ -6,7 +6,6 @@
 #include "fit/fit.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include "myriad/study.h"
 
@@ -37,7 +36,7 @@ static const struct myr_option rows[] = {
     CLI_OUTPUT("layout-out", "FILE", struct options, layout_out,
                "write the best layout, for --layout of fit, goodput and sched place"),
     CLI_OUTPUT("report", "FILE", struct options, report, "write a page with plots"),
-    CLI_PATH("plots", "DIR", struct options, plots, "write the plots as SVG files"),
+    CLI_OUTPUT_FOLDER("plots", "DIR", struct options, plots, "write the plots as SVG files"),
 };
 
 static const struct myr_command *const subcommands[] = {
@@ -61,14 +60,6 @@ static const struct myr_command command = {
     .subcommands = subcommands,
     .subcommand_count = MYR_ARRAY_COUNT(subcommands),
 };
-
-/* Processor time: what a quiet machine's clock would show, on a busy one too. */
-static double spent_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
 
 /* The tree */
 
@@ -454,6 +445,7 @@ static void put_study(struct cli *cli, const struct myr_case *it, const struct m
     around.refused = put_refused(answer, study);
     if (!study->found) {
         myr_answer_rows(answer, around.refused); /* what there would be if it fitted */
+        myr_answer_header(answer, "step_s tp pp vp dp cp ep etp zero shard mbs recompute");
     }
     around.choices = put_choices(answer, study);
     around.sensitivity = put_sensitivity(answer, study);
@@ -503,10 +495,10 @@ static int run_case(struct cli *cli, const struct myr_case_question *question, s
     struct myr_case *it = MYR_ARENA_ONE(&cli->arena, struct myr_case);
     struct myr_study *study = MYR_ARENA_ONE(&cli->arena, struct myr_study);
     MYR_TRY(myr_case_init(it, &cli->arena, question, err));
-    double start_ms = spent_ms();
+    double start_ms = cli_fit_spent_ms();
     int rc = myr_study_answer(it, &cli->arena, study, err);
     /* The search alone, without reading files or looking around the answer. */
-    myr_answer_timing(&cli->answer, "search_ms", spent_ms() - start_ms, 3);
+    myr_answer_timing(&cli->answer, "search_ms", cli_fit_spent_ms() - start_ms, 3);
     MYR_TRY(rc);
     MYR_TRY(myr_study_around(it, &cli->arena, study, err));
     /* Files before the answer: what cannot be written is an error, and then nothing is printed. */

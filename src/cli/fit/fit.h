@@ -104,6 +104,9 @@ void cli_fit_show_nothing(struct myr_answer *answer, const struct myr_err *why);
 /* For people: GPUs that take the place of the design's; nothing where there are none. */
 void cli_fit_show_device(struct myr_answer *answer, const struct myr_case *it);
 
+/* Processor time: what a quiet machine's clock would show, on a busy one too. */
+double cli_fit_spent_ms(void);
+
 /* fit with --pool; 'pools' are its words. */
 MYR_MUST_USE int cli_fit_pools(struct cli *cli, const struct myr_case_question *question,
                                const struct myr_option_list *pools, struct myr_err *err);

@@ -222,11 +222,6 @@ static int find(struct cli *cli, struct myr_fabric_case *fabric, struct myr_use 
 {
     const struct options *options = cli->options;
     struct myr_balance_options balance = cli_fabric_balance(&options->balance);
-    if (options->svg && strcmp(options->svg, "-") == 0) {
-        return myr_err_set(err, MYR_EINVAL,
-                           "--svg: '-' is standard output, where the answer goes; a file is "
-                           "expected");
-    }
     MYR_TRY(cli_fabric_open(cli, &options->fabric, true, fabric, err));
     MYR_TRY(myr_use_find(ret, &cli->arena, &fabric->graph, &balance, fabric->flows.items.items,
                          fabric->flows.items.count, err));

@@ -15,8 +15,8 @@ static const struct options defaults = {.cables_a_day = CLI_CABLES_A_DAY,
                                         .devices_a_day = CLI_DEVICES_A_DAY};
 
 static const struct myr_option rows[] = {
-    CLI_PATH("out", "DIR", struct options, out,
-             "also write the grown design's files, buy.csv and moves.csv"),
+    CLI_OUTPUT_FOLDER("out", "DIR", struct options, out,
+                      "also write the grown design's files, buy.csv and moves.csv"),
     CLI_CREW_ROWS(struct options),
     CLI_LIST("catalog", "FILE", struct options, catalogs,
              "own parts and prices, added to the built-in ones"),
@@ -35,19 +35,6 @@ const struct myr_command cli_plan_grow_command = {
     .operand_min = 2,
     .operand_max = 2,
 };
-
-/* Sheets without a place to put them are none. */
-int cli_check_crews(const struct cli *cli, const char *out, struct myr_err *err)
-{
-    static const char *const names[] = {"crews", "cables-a-day", "devices-a-day"};
-    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
-        const char *needs = !out ? "out" : i > 0 && !cli_given(cli, "crews") ? "crews" : NULL;
-        if (cli_given(cli, names[i]) && needs) {
-            return myr_err_set(err, MYR_EINVAL, "--%s says nothing without --%s", names[i], needs);
-        }
-    }
-    return MYR_OK;
-}
 
 /* What was written can be looked at; else the way to write it is named. */
 static void show_next(struct cli *cli, const struct options *options)
@@ -77,7 +64,6 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_grow_crews crews = {(uint32_t)options->crews, (uint32_t)options->cables_a_day,
                                    (uint32_t)options->devices_a_day};
     /* Nothing is written before this: options that contradict each other leave no files behind. */
-    MYR_TRY(cli_check_crews(cli, options->out, err));
     if (options->out) {
         MYR_TRY(myr_grow_write(&growth, options->out, crews, err));
     }

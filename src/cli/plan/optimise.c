@@ -14,7 +14,7 @@ struct options {
 static const struct options defaults = {};
 
 static const struct myr_option rows[] = {
-    CLI_PATH("out", "DIR", struct options, out, "also write the files of the best design"),
+    CLI_OUTPUT_FOLDER("out", "DIR", struct options, out, "also write the files of the best design"),
     CLI_LIST("catalog", "FILE", struct options, catalogs,
              "own parts and prices, added to the built-in ones"),
     CLI_PATH("prices", "FILE", struct options, prices,

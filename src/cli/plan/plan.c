@@ -24,25 +24,33 @@ static const char *const languages[] = {"en", "zh"};
 static const struct options defaults = {.cables_a_day = CLI_CABLES_A_DAY,
                                         .devices_a_day = CLI_DEVICES_A_DAY};
 
+#define CLI_PLAN_FILES .needs = "out", .against = "crews"
+
 static const struct myr_option rows[] = {
-    CLI_PATH("out", "DIR", struct options, out,
-             "also write design.myr, design.json, bom.csv, bom.xlsx, cables.csv, labels.csv, "
-             "topology.svg, report.html"),
-    CLI_CHOICE("lang", "WORD", struct options, lang, languages,
-               "what report.html and bom.xlsx are written in"),
-    CLI_TEXT("date", "DATE", struct options, date, "the report's date"),
-    CLI_TEXT("revision", "TEXT", struct options, revision, "the report's revision"),
+    CLI_OUTPUT_FOLDER("out", "DIR", struct options, out,
+                      "also write design.myr, design.json, bom.csv, bom.xlsx, cables.csv, "
+                      "labels.csv, topology.svg, report.html"),
+    /* Of the files: without --out there are none, and crews get others. */
+    {CLI_ROW("lang", MYR_OPTION_CHOICE, "WORD", struct options, lang,
+             "what report.html and bom.xlsx are written in"),
+     .choices = languages, .choice_count = MYR_ARRAY_COUNT(languages), CLI_PLAN_FILES},
+    {CLI_ROW("date", MYR_OPTION_TEXT, "DATE", struct options, date,
+             "the report's date, such as 2026-11-16"),
+     CLI_PLAN_FILES},
+    {CLI_ROW("revision", MYR_OPTION_TEXT, "TEXT", struct options, revision,
+             "the report's revision"),
+     CLI_PLAN_FILES},
     /*
      * Written out, as the macros know no 'young': a variable of the older form means nothing of
      * ours.
      */
     {CLI_ROW("next", MYR_OPTION_PATH, "SPEC", struct options, next,
              "the phase after this one: the report then says what it adds and moves"),
-     .young = true},
+     .young = true, CLI_PLAN_FILES},
     {CLI_ROW("labels", MYR_OPTION_TEXT, "WHERE", struct options, labels,
              "also write labels.html, cable labels to print with codes to scan: of all, or of one "
              "network, rack or device"),
-     .young = true},
+     .young = true, CLI_PLAN_FILES},
     CLI_FLAG("explain", struct options, explain, "print the rule and the inputs behind every line"),
     CLI_CREW_ROWS(struct options),
     CLI_LIST("catalog", "FILE", struct options, catalogs,
@@ -218,18 +226,15 @@ static int write_all(struct cli *cli, const struct options *options,
     return myr_plan_write(design, &about, options->out, err);
 }
 
-/* Both are for files of a plan that is written as a whole. */
-static int check_files(const struct options *options, struct myr_err *err)
+/* Before anything is planned. */
+static int check_date(const char *date, struct myr_err *err)
 {
-    const char *option = options->labels ? "--labels" : "--next";
-    if ((!options->labels && !options->next) || (options->out && !options->crews)) {
-        return MYR_OK;
-    }
-    return myr_err_set(err, MYR_EINVAL,
-                       options->out ? "%s does not go with --crews"
-                                    : "%s needs "
-                                      "--out DIR",
-                       option);
+    char shown[MYR_EXCERPT_MAX];
+    return !date || myr_str_is_date(myr_str_from(date))
+               ? MYR_OK
+               : myr_err_set(err, MYR_EINVAL,
+                             "--date is '%s', a day such as 2026-11-16 is expected",
+                             myr_text_excerpt(myr_str_from(date), shown));
 }
 
 /* The larger cluster, laid over this one. */
@@ -261,13 +266,12 @@ static int run(struct cli *cli, struct myr_err *err)
     /* In the arena, with its memory; only a design that was mapped from a file is closed. */
     struct myr_design design = {};
     struct myr_growth *next;
+    MYR_TRY(check_date(options->date, err));
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
     MYR_TRY(read_spec(cli, options, &catalog, &start, &spec, err));
     MYR_TRY(myr_plan(&cli->arena, &catalog, &spec, &design, err));
-    MYR_TRY(cli_check_crews(cli, options->out, err));
-    MYR_TRY(check_files(options, err));
     MYR_TRY(plan_next(cli, options, &catalog, &design, &larger, &next, err));
-    if (options->crews) {
+    if (options->out && options->crews) {
         /* Crews install all of it: growth from nothing has every device and cable in it. */
         struct myr_growth growth;
         myr_grow_from_nothing(&cli->arena, &design, &growth);

@@ -53,8 +53,8 @@ static const struct myr_option rows[] = {
               "spread: at most so many nodes in one power row"),
     CLI_TEXT("gpu-kind", "NAME", struct options, gpu_kind, "only nodes of this kind in --state"),
     CLI_TEXT("exclude", "LIST", struct options, exclude, "nodes not to use, such as 3,7-9"),
-    CLI_PATH("plot", "FILE", struct options, plot,
-             "draw the gang on its leaves, coloured by stage, as SVG"),
+    CLI_OUTPUT("plot", "FILE", struct options, plot,
+               "draw the gang on its leaves, coloured by stage, as SVG"),
 };
 
 const struct myr_command sched_place_command = {
@@ -306,10 +306,6 @@ static int run(struct cli *cli, struct myr_err *err)
         .exclude = o->exclude,
         .clock_ns = myr_clock_ns,
     };
-    const struct sched_file output = {"--plot", o->plot};
-    const struct sched_file inputs[] = {
-        {"--design", o->design}, {"--state", o->state}, {"--layout", o->layout}};
-    MYR_TRY(sched_check_outputs(&output, 1, inputs, MYR_ARRAY_COUNT(inputs), err));
     int rc = myr_place_ask(&question, &cli->arena, &answer, err);
     if (rc < 0) {
         return rc;

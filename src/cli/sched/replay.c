@@ -44,12 +44,12 @@ static const struct myr_option rows[] = {
     CLI_TEXT("explain", "JOB", struct options, explain,
              "why this job waited: its id in the trace (without ids its line), line:N, or "
              "'longest'"),
-    CLI_PATH("schedule", "FILE", struct options, schedule,
-             "CSV of every start, stop and end: time, job, line, GPUs, and which of which nodes"),
-    CLI_PATH("plots", "DIR", struct options, plots,
-             "draw wait by size, utilisation, span and fragmentation there, as SVG"),
-    CLI_PATH("report", "FILE", struct options, report,
-             "figures, drawings and the longest waits on one HTML page"),
+    CLI_OUTPUT("schedule", "FILE", struct options, schedule,
+               "CSV of every start, stop and end: time, job, line, GPUs, and which of which nodes"),
+    CLI_OUTPUT_FOLDER("plots", "DIR", struct options, plots,
+                      "draw wait by size, utilisation, span and fragmentation there, as SVG"),
+    CLI_OUTPUT("report", "FILE", struct options, report,
+               "figures, drawings and the longest waits on one HTML page"),
 };
 
 const struct myr_command sched_replay_command = {
@@ -233,7 +233,7 @@ static void put_trials(struct myr_answer *answer, const struct myr_why *why)
     myr_answer_list(answer, "changes");
     for (uint32_t i = 0; i < why->trial_count; i++) {
         struct myr_buf text = {};
-        myr_trial_text(&why->trials[i], &text);
+        myr_trial_text(&why->trials[i], NULL, &text);
         myr_answer_object(answer, NULL);
         myr_answer_text(answer, "change", myr_trial_name(why->trials[i].kind));
         myr_answer_text(answer, "text", text.data);
@@ -294,7 +294,7 @@ static void show_why(struct myr_answer *answer, const struct myr_replay_answer *
         (double)why->now_s / 3600, a->explained_job.line, a->explained_job.id ? " (" : "",
         a->explained_job.id ? a->explained_job.id : "", a->explained_job.id ? ")" : "",
         (double)why->waited_s / 3600, myr_why_words(why->kind));
-    myr_why_facts(why, &(struct myr_why_sink){show_fact, answer});
+    myr_why_facts(why, &(struct myr_why_sink){.put = show_fact, .context = answer});
 }
 
 /* The tree first, in the order of its keys; then the page. */
@@ -375,23 +375,30 @@ static int write_files(const struct options *options, const struct myr_replay_qu
     return myr_file_set_commit(&set, err);
 }
 
-/* A replay of an hour ends in nothing lost: what it would write is looked at first. */
-static int check_files(struct cli *cli, struct myr_err *err)
+/* A replay of an hour ends in nothing lost: each drawing is a file of its own in the folder. */
+static int check_plots(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
-    const struct sched_file inputs[] = {{"the trace", cli->operands.items[0]},
-                                        {"--design", options->design},
-                                        {"--tenants", options->tenants}};
-    /* Each drawing is a file of its own, by its name in the folder. */
-    struct sched_file outputs[2 + MYR_REPLAY_CHARTS] = {{"--schedule", options->schedule},
-                                                        {"--report", options->report}};
+    const struct {
+        const char *what, *path;
+    } others[] = {{"the trace", cli->operands.items[0]},
+                  {"--design", options->design},
+                  {"--tenants", options->tenants},
+                  {"--schedule", options->schedule},
+                  {"--report", options->report}};
     for (uint32_t i = 0; options->plots && i < MYR_REPLAY_CHARTS; i++) {
-        outputs[2 + i] =
-            (struct sched_file){"--plots", myr_arena_printf(&cli->arena, "%s/%s", options->plots,
-                                                            myr_replay_chart_names[i])};
+        const char *chart =
+            myr_arena_printf(&cli->arena, "%s/%s", options->plots, myr_replay_chart_names[i]);
+        for (uint32_t k = 0; k < MYR_ARRAY_COUNT(others); k++) {
+            if (others[k].path && cli_same_file(chart, others[k].path)) {
+                return myr_err_set(err, MYR_EINVAL,
+                                   "--plots: '%.200s' would be written over %s, another folder "
+                                   "is expected",
+                                   chart, others[k].what);
+            }
+        }
     }
-    return sched_check_outputs(outputs, MYR_ARRAY_COUNT(outputs), inputs, MYR_ARRAY_COUNT(inputs),
-                               err);
+    return MYR_OK;
 }
 
 /* A new word is a new stage of the work, with a bar of its own. */
@@ -433,7 +440,7 @@ static int run(struct cli *cli, struct myr_err *err)
     if (!options->jitter_s && cli_given(cli, "seed")) {
         return myr_err_set(err, MYR_EINVAL, "--seed draws the jitter: --jitter is expected too");
     }
-    MYR_TRY(check_files(cli, err));
+    MYR_TRY(check_plots(cli, err));
     MYR_TRY(myr_replay_ask(&question, &cli->arena, &answer, err));
     MYR_TRY(write_files(options, &question, &answer, err));
     fill(cli, &answer);

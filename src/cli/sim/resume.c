@@ -49,7 +49,6 @@ static int run(struct cli *cli, struct myr_err *err)
     cli_progress(&progress, "simulating", 0);
     struct myr_sim_question question = {.progress = cli_sim_progress,
                                         .progress_context = &progress};
-    MYR_TRY(myr_sim_files_check(&files, err));
     MYR_TRY(myr_sim_resume(&sim, &question, cli->operands.items[0], err));
     /* What a run did not keep cannot be had afterwards: the saved part of it is over. */
     if (options->paths && !question.keep_paths) {

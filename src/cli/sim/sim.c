@@ -150,7 +150,6 @@ static int run(struct cli *cli, struct myr_err *err)
     /* How many tasks there are is known only when the workload is built. */
     cli_progress(&progress, "simulating", 0);
     struct myr_sim_question question = question_of(cli, &progress);
-    MYR_TRY(myr_sim_files_check(&files, err)); /* not after minutes of simulation */
     MYR_TRY(myr_sim_ask(&sim, &question, err));
     MYR_TRY(myr_sim_files_write(&sim, &files, err));
     cli_sim_put(cli, &question, &sim);

@@ -211,11 +211,6 @@ static int run(struct cli *cli, struct myr_err *err)
                                 .progress = cli_sim_points,
                                 .progress_context = &progress};
     cli_progress(&progress, "points", 0);
-    if (options->out && strcmp(options->out, "-") == 0) {
-        return myr_err_set(err, MYR_EINVAL,
-                           "--out: '-' is standard output, where the answer goes; a file is "
-                           "expected");
-    }
     /* What is said goes before what Slurm says. */
     MYR_TRY(options->shard ? read_shard(options->shard, &how, err) : array_shard(cli, &how, err));
     /* A shard by itself is no result: the others must find what it has done. */

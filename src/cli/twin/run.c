@@ -13,11 +13,11 @@ static const struct options defaults = {.seed = 1};
 
 static const struct myr_option rows[] = {
     CLI_COUNT("seed", struct options, seed, 0, 0, "of everything that is drawn"),
-    CLI_PATH("save", "FILE", struct options, save,
-             "write scenario, seed and hash there, for twin replay"),
-    CLI_PATH("state", "FILE", struct options, state,
-             "write the controller's last state there, for whatif"),
-    CLI_PATH("report", "FILE", struct options, report, "figures and plots on one HTML page"),
+    CLI_OUTPUT("save", "FILE", struct options, save,
+               "write scenario, seed and hash there, for twin replay"),
+    CLI_OUTPUT("state", "FILE", struct options, state,
+               "write the controller's last state there, for whatif"),
+    CLI_OUTPUT("report", "FILE", struct options, report, "figures and plots on one HTML page"),
 };
 
 const struct myr_command twin_run_command = {
@@ -63,9 +63,6 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_twin_result_done) struct myr_twin_result result = {};
     MYR_CLEANUP(myr_progress_done) struct myr_progress progress = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf state = {};
-    const struct twin_output outputs[] = {
-        {"save", options->save}, {"state", options->state}, {"report", options->report}};
-    MYR_TRY(twin_check_outputs(cli->operands.items[0], outputs, MYR_ARRAY_COUNT(outputs), err));
     int rc = myr_scenario_read(&scenario, &cli->arena, cli->operands.items[0], err);
     if (rc < 0) {
         return rc;

@@ -10,12 +10,5 @@ extern const struct myr_command twin_run_command, twin_replay_command, twin_sear
 struct myr_value *twin_put_result(struct myr_answer *answer, const struct myr_twin_result *result);
 void twin_show_result(struct myr_answer *answer, const struct myr_twin_result *result);
 
-/* Files that are to be written: each a file, none the input, none twice; names of options. */
-struct twin_output {
-    const char *option, *path; /* NULL: not asked for */
-};
-MYR_MUST_USE int twin_check_outputs(const char *input, const struct twin_output *outputs,
-                                    uint32_t count, struct myr_err *err);
-
 /* Progress by simulated time; the context is a struct myr_progress. */
 void twin_progress(void *context, int64_t now_ms, int64_t length_ms);

@@ -19,8 +19,8 @@ struct options {
 static const struct options defaults = {.built = {.from = MYR_IMPORT_AUTO}, .crews = 1};
 
 static const struct myr_option rows[] = {
-    CLI_PATH("out", "DIR", struct options, out,
-             "folder for orders.csv, orders.html, both in Chinese too, and state.csv"),
+    CLI_OUTPUT_FOLDER("out", "DIR", struct options, out,
+                      "folder for orders.csv, orders.html, both in Chinese too, and state.csv"),
     CLI_COUNT("crews", struct options, crews, 1, 1000, "people or pairs who work at once"),
     CLI_PATH("state", "FILE", struct options, state,
              "what the run before left, instead of state.csv in the folder"),

@@ -11,11 +11,6 @@ int myr_contention_ask(struct myr_contention *ret, const char **ret_path, struct
     struct myr_contention table;
     struct myr_graph graph;
     const char *path = question->out;
-    if (path && strcmp(path, "-") == 0) {
-        return myr_err_set(err, MYR_EINVAL,
-                           "--out: '-' is standard output, where the answer goes; a file is "
-                           "expected");
-    }
     /* Before anything is computed: the table would have nowhere to go. */
     if (!path && !question->design) {
         return myr_err_set(err, MYR_EINVAL, "give --out FILE: a --topology has no folder");

@@ -92,26 +92,6 @@ static void list_facts(const struct myr_sim_answer *answer, struct facts *ret)
     add_fullest(answer, ret);
 }
 
-/* Before the run: nobody waits for a simulation to be told of an option. */
-int myr_sim_files_check(const struct myr_sim_files *files, struct myr_err *err)
-{
-    const struct {
-        const char *option, *path;
-    } all[] = {{"--report", files->report}, {"--heatmap", files->heatmap},
-               {"--fct", files->fct},       {"--flows", files->flows},
-               {"--paths", files->paths},   {"--trace", files->trace},
-               {"--series", files->series}};
-    for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
-        if (all[i].path && strcmp(all[i].path, "-") == 0) {
-            return myr_err_set(err, MYR_EINVAL,
-                               "%s: '-' is standard output, where the answer goes; a file is "
-                               "expected",
-                               all[i].option);
-        }
-    }
-    return MYR_OK;
-}
-
 /* Lists go to the file piece by piece: they may be far larger than memory should hold. */
 typedef void write_rows(const struct myr_report *report, struct myr_outfile *file);
 

@@ -10,6 +10,14 @@ static void put_sentences(const struct myr_binding *binding, const struct myr_di
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_buf_printf(&text, "%u places bound, %zu in all", found->bound, binding->rows.count);
     say(context, text.data);
+    /* Of what is called as in the design a binding has nothing to say but numbers of its own. */
+    if (binding->rows.count == 0 && found->unknown + found->contradicted == 0) {
+        myr_buf_clear(&text);
+        myr_buf_puts(&text, found->devices ? "nothing to bind: names are the design's own, without "
+                                             "GUIDs or MAC addresses"
+                                           : "nothing to bind: no device was found");
+        say(context, text.data);
+    }
     if (found->unknown) {
         myr_buf_clear(&text);
         myr_buf_printf(&text,
@@ -78,6 +86,8 @@ static const char *mac_text(struct myr_arena *arena, uint64_t mac)
                             (unsigned)(mac & 255));
 }
 
+#define ROW_KEYS "device port guid port_guid mac serial host address name ifindex"
+
 /* Every key is there in every row; what is not known is null. */
 static void put_row(const struct myr_binding *binding, const struct myr_bound *row,
                     struct myr_answer *answer)
@@ -119,6 +129,7 @@ const struct myr_value *myr_binding_answer(const struct myr_binding *binding,
     myr_answer_u64(answer, "contradicted", found->contradicted);
     myr_answer_u64(answer, "conflicts", found->conflicts);
     const struct myr_value *list = myr_answer_list(answer, "rows");
+    myr_answer_header(answer, ROW_KEYS);
     for (size_t i = 0; i < binding->rows.count; i++) {
         put_row(binding, rows[i], answer);
     }

@@ -201,7 +201,8 @@ static void discoverer_done(struct discoverer *d)
 void myr_binding_discover(struct myr_binding *binding, const struct myr_verify *verify,
                           bool by_wiring, struct myr_discovery *ret)
 {
-    *ret = (struct myr_discovery){.conflict_row = MYR_NONE};
+    *ret = (struct myr_discovery){.devices = (uint32_t)verify->cabling->devices.count,
+                                  .conflict_row = MYR_NONE};
     MYR_CLEANUP(discoverer_done)
     struct discoverer d = {
         .binding = binding, .verify = verify, .report = ret, .by_wiring = by_wiring};

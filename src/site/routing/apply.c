@@ -254,11 +254,6 @@ static int apply_roce(struct myr_fabric_case *fabric, const struct myr_apply_que
 /* Before anything is computed: a plan of a large fabric takes a while. */
 int myr_apply_check(const struct myr_apply_question *question, struct myr_err *err)
 {
-    if (question->out && strcmp(question->out, "-") == 0) {
-        return myr_err_set(err, MYR_EINVAL,
-                           "--out: '-' is standard output, where the answer goes; a file is "
-                           "expected");
-    }
     if (!question->out) {
         int rc = myr_err_set(err, MYR_EINVAL, "route apply needs a file to write");
         myr_err_hint(err, "myriad route apply DESIGN --for %s --out FILE",
