@@ -1,9 +1,9 @@
 """A small validator for the part of JSON Schema that docs/schema/ uses, written from its rules.
 
 Every object must name all its keys ('required') and allow no other ('additionalProperties': false),
-unless it says 'patternProperties' or an object is a map by nature ('additionalProperties': SCHEMA).
-A schema that uses a word this validator does not know is an error: a check must not pass because it
-was not understood.
+unless an object is a map by nature ('additionalProperties': SCHEMA). The one key that may be absent
+is 'timing' of a whole answer: it is there with --timing only. A schema that uses a word this
+validator does not know is an error: a check must not pass because it was not understood.
 """
 import re
 
@@ -21,6 +21,17 @@ def is_type(value, name):
     return isinstance(value, TYPES[name])
 
 
+def answer_well_formed(schema, name):
+    """What is wrong with the schema of the answer of that name ('myriad.fit')."""
+    yield from well_formed(schema)
+    properties = schema.get("properties", {})
+    if properties.get("schema") != {"const": name}:
+        yield f"$.schema: {{'const': '{name}'}} is expected"
+    timing = properties.get("timing", {}).get("properties", {})
+    if not {"wall_s", "cpu_s", "memory_mib"} <= set(timing):
+        yield f"$.timing: has {sorted(timing)}"
+
+
 def well_formed(schema, path="$"):
     """What is wrong with the schema itself."""
     for word in schema:
@@ -31,7 +42,7 @@ def well_formed(schema, path="$"):
     if "object" in kinds:
         if "additionalProperties" not in schema:
             yield f"{path}: an object without 'additionalProperties'"
-        properties = set(schema.get("properties", {}))
+        properties = set(schema.get("properties", {})) - ({"timing"} if path == "$" else set())
         if properties != set(schema.get("required", [])):
             yield f"{path}: 'required' is not all of 'properties': " \
                   f"{sorted(properties ^ set(schema.get('required', [])))}"

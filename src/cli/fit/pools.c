@@ -340,7 +340,9 @@ int cli_fit_pools(struct cli *cli, const struct myr_case_question *question,
     MYR_TRY(myr_case_init(it, &cli->arena, &pooled, err));
     MYR_TRY(read_pools(it, words, pools, err));
     /* That nothing fits is an answer and no error: exit status 1, and the reason in it. */
+    double start_ms = cli_fit_spent_ms();
     int rc = myr_fit_pools_search(&it->query, pools, words->count, &cli->arena, found, &why);
+    myr_answer_timing(&cli->answer, "search_ms", cli_fit_spent_ms() - start_ms, 3);
     if (rc < 0 && rc != MYR_EINFEASIBLE) {
         *err = why;
         return rc;
