@@ -335,6 +335,25 @@ static void ports_between_switches_are_whole(void **state)
     assert_false(fits_speed(&nic, 50));
 }
 
+/* Legs are what divides; a straight cable carries as many links as its speed has theirs. */
+static void a_cable_with_ends_carries_whole_links(void **state)
+{
+    (void)state;
+    static const uint32_t speeds[] = {0, 1, 2, 3, 10, 25, 40, 100, 200, 400, 800};
+    for (uint32_t legs = 0; legs <= 4; legs++) {
+        for (size_t i = 0; i < MYR_ARRAY_COUNT(speeds) * MYR_ARRAY_COUNT(speeds); i++) {
+            uint32_t all = speeds[i % MYR_ARRAY_COUNT(speeds)];
+            uint32_t each = speeds[i / MYR_ARRAY_COUNT(speeds)], links = 0;
+            struct myr_part_cable cable = {.legs = legs, .gbps = all, .fixed_ends = true};
+            for (uint32_t left = all; each > 0 && left >= each; left -= each) {
+                links++;
+            }
+            links = legs > 1 ? legs : links > 0 ? links : 1;
+            assert_int_equal(fits_fixed_links(&cable, each), links);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +365,7 @@ int main(void)
         cmocka_unit_test(legs_go_to_cards_that_have_one_port),
         cmocka_unit_test(a_cable_has_so_many_links),
         cmocka_unit_test(ports_between_switches_are_whole),
+        cmocka_unit_test(a_cable_with_ends_carries_whole_links),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
