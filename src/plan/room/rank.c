@@ -33,8 +33,7 @@ static double zone_rank(const struct room *room, const struct hall *hall, uint32
         return row > first ? row - first : first - row;
     }
     /* Rows may be given in either direction: from the first one on they are filled. */
-    uint32_t last = room->spec->leaf_rows.last;
-    last = last > hall->rows ? hall->rows : last;
+    uint32_t last = room->spec->leaf_rows.last; /* may lie beyond a smaller hall */
     uint32_t low = first < last ? first : last, high = first < last ? last : first;
     if (row >= low && row <= high) {
         return first > last ? first - row : row - first;

@@ -218,6 +218,57 @@ static void the_shortest_starts_come_first(void **state)
     assert_kept("plan-room-starts.txt", &told);
 }
 
+/* The hall that most racks of servers fall to when halls are filled in their order. */
+static uint32_t fullest_hall(const struct room *room)
+{
+    uint32_t left = (room->plan->spec->servers + room->per_rack - 1) / room->per_rack;
+    uint32_t fullest = 0, most = 0;
+    for (uint32_t h = 0; h < room->hall_count; h++) {
+        uint32_t here = room->halls[h].racks < left ? room->halls[h].racks : left;
+        if (here > most) {
+            most = here;
+            fullest = h;
+        }
+        left -= here;
+    }
+    return fullest;
+}
+
+static void gathered_switches_stand_where_most_servers_are(void **state)
+{
+    (void)state;
+    struct myr_rng rng;
+    uint32_t placed = 0;
+    myr_rng_init(&rng, 20261118, 0);
+    for (uint32_t round = 0; round < TEST_ROUNDS(64); round++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf spec = {};
+        struct staged s;
+        uint32_t servers = 6 + myr_rng_below(&rng, 10);
+        myr_buf_printf(&spec, "servers: %u\n%s" ROOM("rows: 2, columns: 9, place: shortest, "),
+                       servers, NDR("topology: clos, leaf_down: 16, leaf_up: 4"));
+        spec.len -= strlen("}\n");
+        myr_buf_puts(&spec, "distance_m: 30, buildings: [{name: e");
+        myr_buf_printf(&spec, ", columns: %u}, {name: w", 1 + myr_rng_below(&rng, 6));
+        myr_buf_printf(&spec, ", columns: %u}, {name: n}]}\n", 1 + myr_rng_below(&rng, 6));
+        staged_begin(&s, spec.data);
+        for (uint32_t i = 0; i < s.plan->design.device_count; i++) {
+            s.room.device_rack[i] = MYR_NONE;
+        }
+        s.room.starts[0] = (struct start){.gathered = true, .banded = round % 2};
+        s.room.start_count = 1;
+        if (room_place(&s.room, 0, &s.p.err) == MYR_OK) {
+            uint32_t hall = fullest_hall(&s.room);
+            placed++;
+            for (uint32_t i = 0; i < s.room.top_count; i++) {
+                uint32_t rack = s.room.device_rack[s.room.tops[i]];
+                assert_int_equal(s.room.racks[rack].hall, hall);
+            }
+        }
+        staged_end(&s);
+    }
+    assert_true(placed > TEST_ROUNDS(32));
+}
+
 /* From an aligned placement, whose cables are long: each pass makes them shorter, and the limit
  * ends it in the middle of one. */
 static void polishing_ends_with_its_work(void **state)
@@ -258,6 +309,7 @@ int main(void)
         cmocka_unit_test(racks_are_filled_in_this_order),
         cmocka_unit_test(switches_stand_in_the_racks_that_suit_them),
         cmocka_unit_test(the_shortest_starts_come_first),
+        cmocka_unit_test(gathered_switches_stand_where_most_servers_are),
         cmocka_unit_test(polishing_ends_with_its_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
