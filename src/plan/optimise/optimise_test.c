@@ -8,7 +8,9 @@
 
 #include <cmocka.h>
 
+#include "optimise/optimise.h"
 #include "planned_test.h"
+#include "rounds.h"
 
 static struct myr_optimum optimised(struct planned *p, const char *text)
 {
@@ -189,6 +191,89 @@ static void a_cooling_plant_beyond_all_money_is_refused(void **state)
     planned_end(&p);
 }
 
+/* ---- drawn points ---- */
+
+enum { POINTS = 7, RELAXED = 600 };
+
+/* By how much the point is beyond the limit, which is a least one for bandwidth alone. */
+static int64_t beyond(const struct myr_optimum *o, uint32_t point, uint32_t metric)
+{
+    int64_t value = o->points[point].metric[metric], limit = o->limits[metric];
+    return metric == MYR_METRIC_BANDWIDTH ? limit - value : value - limit;
+}
+
+static void draw_points(struct myr_rng *rng, struct myr_optimum *o)
+{
+    for (uint32_t m = 0; m < MYR_METRIC_COUNT; m++) {
+        o->limits[m] = myr_rng_below(rng, 2) ? (int64_t)myr_rng_below(rng, 9) : INT64_MAX;
+    }
+    for (uint32_t i = 0; i < POINTS; i++) {
+        struct myr_plan_point *point = &o->points[i];
+        uint32_t broken = 0;
+        for (uint32_t m = 0; m < MYR_METRIC_COUNT; m++) {
+            point->known[m] = myr_rng_below(rng, 12) > 0;
+            point->metric[m] = (int64_t)(1 + myr_rng_below(rng, 9));
+            /* Most limits hold: else hardly any point would break one alone. */
+            if (o->limits[m] != INT64_MAX && beyond(o, i, m) > 0 && myr_rng_below(rng, 4)) {
+                point->metric[m] = o->limits[m];
+            }
+            /* What is not known cannot be said to hold. */
+            bool over = !point->known[m] || beyond(o, i, m) > 0;
+            broken |= o->limits[m] != INT64_MAX && over ? 1U << m : 0;
+        }
+        point->broken = optimise_broken(o, point);
+        assert_int_equal(point->broken, broken);
+        point->state = point->broken ? MYR_POINT_LIMITED : MYR_POINT_GOOD;
+    }
+}
+
+/* Of the points that break this one limit alone the one that saves most for each unit. */
+static void check_relaxed(const struct myr_optimum *o, uint32_t metric, uint32_t objective)
+{
+    struct myr_relaxed said;
+    bool asked = o->limits[metric] != INT64_MAX && metric != objective;
+    const struct myr_plan_point *from = &o->points[0];
+    assert_true(myr_optimise_relax(o, 0, metric, &said) == (asked && from->known[objective]));
+    int64_t saves = 0, more = 1;
+    int sign = objective == MYR_METRIC_BANDWIDTH ? -1 : 1;
+    for (uint32_t i = 0; asked && from->known[objective] && i < POINTS; i++) {
+        const struct myr_plan_point *point = &o->points[i];
+        int64_t won = sign * (from->metric[objective] - point->metric[objective]);
+        if (point->broken == 1U << metric && point->known[metric] && point->known[objective] &&
+            won > 0 && won * more > saves * beyond(o, i, metric)) {
+            saves = won;
+            more = beyond(o, i, metric);
+        }
+    }
+    assert_true(said.binds == (saves > 0));
+    if (said.binds) {
+        assert_int_equal(said.saves, saves);
+        assert_int_equal(said.more, more);
+        assert_int_equal(beyond(o, said.point, metric), more);
+    }
+}
+
+static void loosening_a_limit_is_worth_what_the_points_beyond_it_save(void **state)
+{
+    (void)state;
+    struct myr_rng rng;
+    struct myr_plan_point points[POINTS] = {};
+    struct myr_spec spec = {};
+    struct myr_optimum o = {.spec = &spec, .points = points, .count = POINTS};
+    uint32_t bound = 0;
+    myr_rng_init(&rng, 20261118, 0);
+    for (uint32_t round = 0; round < TEST_ROUNDS(RELAXED); round++) {
+        spec.optimise.objective = myr_rng_below(&rng, MYR_METRIC_COUNT);
+        draw_points(&rng, &o);
+        for (uint32_t metric = 0; metric < MYR_METRIC_COUNT; metric++) {
+            struct myr_relaxed said;
+            check_relaxed(&o, metric, spec.optimise.objective);
+            bound += myr_optimise_relax(&o, 0, metric, &said) && said.binds;
+        }
+    }
+    assert_true(bound > TEST_ROUNDS(RELAXED) / 8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +282,7 @@ int main(void)
         cmocka_unit_test(points_that_break_a_limit_are_counted_apart),
         cmocka_unit_test(the_front_holds_whom_nobody_beats),
         cmocka_unit_test(one_more_unit_of_a_limit_saves_what_it_says),
+        cmocka_unit_test(loosening_a_limit_is_worth_what_the_points_beyond_it_save),
         cmocka_unit_test(without_a_price_money_does_not_decide),
         cmocka_unit_test(cables_that_move_are_those_of_the_growth),
         cmocka_unit_test(too_many_designs_are_refused),
