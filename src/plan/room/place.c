@@ -90,7 +90,6 @@ static uint32_t place_hall(struct room *room, const struct hall *hall, uint32_t 
     for (uint32_t i = 0; i < hall->racks; i++) {
         uint32_t id = hall->first_rack + i;
         nearest[i] = (struct choice){(double)room_path_mm(room, id, hall->centre), id};
-        racks[i] = id;
     }
     qsort(nearest, hall->racks, sizeof(*nearest), fill_compare);
     memcpy(before, room->racks + hall->first_rack, sizeof(*before) * hall->racks);
