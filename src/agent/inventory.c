@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "myriad/text/doc.h"
+#include "myriad/text/kind.h"
 
 /* Read again with every test, so that a test can break a node by changing its file. */
 int inventory_pretend(const char *path, struct pretended *ret, struct myr_err *err)
@@ -15,7 +16,8 @@ int inventory_pretend(const char *path, struct pretended *ret, struct myr_err *e
     const struct myr_doc *map;
     const struct myr_doc *node;
     myr_arena_init(&arena);
-    MYR_TRY(myr_doc_read_file(&arena, path, &map, err));
+    static const struct myr_doc_want want = {MYR_KINDS_DOC(YAML), "a pretended inventory"};
+    MYR_TRY(myr_doc_read_file_of(&arena, path, &want, &map, err));
     MYR_TRY(myr_doc_expect(map, MYR_DOC_MAP, "the file", err));
     /* A slip in a key would pretend something else than was meant. */
     MYR_TRY(myr_doc_check_keys(map, NULL, keys, MYR_ARRAY_COUNT(keys), err));

@@ -12,6 +12,11 @@
 
 enum { READ_CHUNK_BYTES = 64 * 1024 };
 
+const char *myr_file_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "stdin" : path;
+}
+
 /*
  * Reads to the end rather than by the file's size: a pipe has none, and files of /proc say 0. The
  * limit is looked at after each chunk, so that an endless input costs no more than one beyond it.
@@ -48,7 +53,7 @@ int myr_file_read(const char *path, size_t limit, struct myr_buf *ret, struct my
         return myr_err_errno(err, "cannot open", path);
     }
     myr_buf_clear(ret);
-    int rc = read_all(fd, path, limit, ret, err);
+    int rc = read_all(fd, myr_file_name(path), limit, ret, err);
     if (!from_stdin) {
         close(fd);
     }

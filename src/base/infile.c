@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "myriad/base/file.h"
+
 int myr_infile_open(struct myr_infile *file, const char *path, struct myr_err *err)
 {
     bool from_stdin = strcmp(path, "-") == 0;
@@ -26,7 +28,7 @@ int myr_infile_read(struct myr_infile *file, size_t most, struct myr_buf *buf, s
         got = read(file->fd, buf->data + buf->len, most);
     } while (got < 0 && errno == EINTR);
     if (got < 0) {
-        return myr_err_errno(err, "cannot read", file->path);
+        return myr_err_errno(err, "cannot read", myr_file_name(file->path));
     }
     buf->len += (size_t)got;
     buf->data[buf->len] = '\0';

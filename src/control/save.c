@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "myriad/sched/snapshot.h"
+#include "myriad/text/kind.h"
 #include "sections.h"
 #include "state.h"
 
@@ -255,7 +256,9 @@ int myr_control_read(const char *path, struct myr_control **ret, struct myr_err 
     /* Larger than any state: a file of another kind must not fill the memory. */
     const size_t most = (size_t)4 << 30;
     MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
-    MYR_TRY(myr_file_read(path, most, &bytes, err));
+    MYR_TRY(myr_kind_read(path, most, MYR_KIND_BIT(STATE), "a state as twin run --state writes it",
+                          &bytes, err));
+    path = myr_file_name(path);
     int rc;
     /* A file of another kind is told apart from a state that is damaged. */
     uint32_t tag = 0;

@@ -208,7 +208,8 @@ int myr_flows_read(struct myr_flows *flows, const struct myr_graph *graph, const
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     MYR_TRY(myr_kind_read(path, FLOW_FILE_MAX, MYR_KINDS_FLOWS, flows_expected, &text, err));
-    return myr_flows_parse(flows, graph, path, (struct myr_str){text.data, text.len}, err);
+    return myr_flows_parse(flows, graph, myr_file_name(path), (struct myr_str){text.data, text.len},
+                           err);
 }
 
 /* --- from a layout */

@@ -5,6 +5,7 @@
 
 #include "kube.h"
 #include "myriad/text.h"
+#include "myriad/text/kind.h"
 
 /* Files that are larger are none of these. */
 enum { CONFIG_BYTES_MAX = 4 << 20, PEM_BYTES_MAX = 1 << 20, TOKEN_BYTES_MAX = 64 << 10 };
@@ -84,7 +85,7 @@ static int read_pem(struct myr_kube_access *a, const char *file, const struct my
     } else if (path && path->kind != MYR_DOC_NULL) {
         MYR_TRY(myr_doc_text(path, key, &name, err));
         const char *at = beside(&a->arena, file, name);
-        MYR_TRY(myr_file_read(at, PEM_BYTES_MAX, &text, err));
+        MYR_TRY(myr_kind_read(at, PEM_BYTES_MAX, MYR_KIND_BIT(SECRET), "PEM text", &text, err));
         if (!text.len || memchr(text.data, '\0', text.len)) {
             return myr_err_set(err, MYR_EINVAL, "%s: no PEM text", at);
         }
@@ -311,7 +312,7 @@ static int from_account(const struct myr_kube_where *where, const char *host, co
                            port ? port : "");
     }
     snprintf(path, sizeof(path), "%s/ca.crt", folder);
-    MYR_TRY(myr_file_read(path, PEM_BYTES_MAX, &ca, err));
+    MYR_TRY(myr_kind_read(path, PEM_BYTES_MAX, MYR_KIND_BIT(SECRET), "a certificate", &ca, err));
     snprintf(path, sizeof(path), "%s/namespace", folder);
     /* The namespace is for jobs that name none; without it there is still the usual one. */
     if (myr_file_read(path, 256, &space, NULL) < 0 ||
@@ -350,8 +351,12 @@ int myr_kube_access_find(const struct myr_kube_where *where, struct myr_kube_acc
         path = usual;
     }
     if (path && path[0]) {
-        MYR_TRY(myr_file_read(path, CONFIG_BYTES_MAX, &text, err));
-        return myr_kube_access_read(path, (struct myr_str){text.len ? text.data : "", text.len},
+        /* One that lacks a part is told so by its reader. */
+        MYR_TRY(myr_kind_read(path, CONFIG_BYTES_MAX,
+                              MYR_KINDS_DOC(KUBECONFIG) | MYR_KIND_BIT(PRINTED), "a kubeconfig",
+                              &text, err));
+        return myr_kube_access_read(myr_file_name(path),
+                                    (struct myr_str){text.len ? text.data : "", text.len},
                                     where->context, ret, err);
     }
     if (host && host[0]) {

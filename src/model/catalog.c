@@ -316,8 +316,8 @@ int myr_catalog_add_file(struct myr_catalog *catalog, const char *path, struct m
 {
     const struct myr_doc *doc;
     /* A design or a log given by mistake is called by its kind, not by its first odd key. */
-    static const struct myr_doc_want want = {
-        MYR_KIND_BIT(YAML) | MYR_KIND_BIT(JSON) | MYR_KIND_BIT(CATALOG), "a catalogue"};
+    static const struct myr_doc_want want = {MYR_KINDS_DOC(CATALOG) | MYR_KIND_BIT(RECOVERY),
+                                             "a catalogue"};
     MYR_TRY(myr_doc_read_file_of(catalog->arena, path, &want, &doc, err));
     return myr_catalog_add(catalog, doc, err);
 }

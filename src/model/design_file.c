@@ -22,7 +22,9 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "design files are litt
 enum { SECTION_ALIGN = 64, SECTIONS_MAX = 256, NAME_TAG_BYTES = 8 };
 
 /* What comes through a pipe is held in memory: there must be an end. */
-#define STDIN_BYTES_MAX ((size_t)4 << 30)
+#define COPY_BYTES_MAX ((size_t)4 << 30)
+
+static const char design_expected[] = "a design.myr";
 
 static const char magic[8] = "MYRIAD\r\n"; /* the line end shows a transfer in text mode */
 
@@ -264,7 +266,7 @@ static int check_header(const struct file_header *header, size_t bytes, const ch
     if (bytes < sizeof(*header) || memcmp(header->magic, magic, sizeof(magic)) != 0) {
         struct myr_str text = {(const char *)header, bytes};
         MYR_TRY(myr_kind_check(name, text, MYR_KIND_BIT(DESIGN) | MYR_KIND_BIT(BINARY),
-                               "a design.myr", err));
+                               design_expected, err));
         return damaged(err, name, "it does not begin like one");
     }
     /* Before the checksum: another version may have another header. */
@@ -403,18 +405,21 @@ int myr_design_parse(struct myr_design *ret, void *image, size_t bytes, const ch
     return MYR_OK;
 }
 
-/* Standard input cannot be mapped: a copy stands for the file, and is unmapped like one. */
-static int map_stdin(void **ret, size_t *ret_bytes, struct myr_err *err)
+/*
+ * Standard input, a FIFO or a device cannot be mapped: a copy stands for the file, and is unmapped
+ * like one. What does not begin like a design is not read to its end, which may never come.
+ */
+static int map_copy(const char *path, void **ret, size_t *ret_bytes, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    MYR_TRY(myr_file_read("-", STDIN_BYTES_MAX, &text, err));
+    MYR_TRY(myr_kind_read(path, COPY_BYTES_MAX, MYR_KIND_BIT(DESIGN), design_expected, &text, err));
     if (text.len == 0) {
-        return damaged(err, "stdin", "it is empty");
+        return damaged(err, myr_file_name(path), "it is empty");
     }
     void *mapping =
         mmap(NULL, text.len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapping == MAP_FAILED) {
-        return myr_err_errno(err, "cannot read", "stdin");
+        return myr_err_errno(err, "cannot read", myr_file_name(path));
     }
     memcpy(mapping, text.data, text.len);
     *ret = mapping;
@@ -424,7 +429,7 @@ static int map_stdin(void **ret, size_t *ret_bytes, struct myr_err *err)
 
 static int map_file(const char *path, void **ret, size_t *ret_bytes, struct myr_err *err)
 {
-    /* O_NONBLOCK: a named pipe must not make us wait before we see that it is no file. */
+    /* O_NONBLOCK: what became a FIFO meanwhile must not make us wait for nothing. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         return myr_err_errno(err, "cannot open", path);
@@ -434,6 +439,10 @@ static int map_file(const char *path, void **ret, size_t *ret_bytes, struct myr_
     int rc = MYR_OK;
     if (fstat(fd, &st) < 0) {
         rc = myr_err_errno(err, "cannot read", path);
+    } else if (S_ISDIR(st.st_mode)) {
+        rc = myr_err_set(err, MYR_ECORRUPT, "%s:1:1: not a usable design file: it is a folder",
+                         path);
+        myr_err_hint(err, "the design.myr in it, where 'myriad plan SPEC --out DIR' made it");
     } else if (!S_ISREG(st.st_mode) || st.st_size == 0) {
         rc = damaged(err, path, S_ISREG(st.st_mode) ? "it is empty" : "it is no regular file");
     } else {
@@ -450,14 +459,22 @@ static int map_file(const char *path, void **ret, size_t *ret_bytes, struct myr_
     return rc;
 }
 
+/* Standard input, a FIFO, "<(...)" or a terminal: bytes that come once. */
+static bool flows(const char *path)
+{
+    struct stat st;
+    return strcmp(path, "-") == 0 ||
+           (stat(path, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)));
+}
+
 /* The mapping belongs to the design from here on, and is let go where it is no design. */
 int myr_design_open(struct myr_design *ret, const char *path, struct myr_err *err)
 {
     void *mapping = NULL;
     size_t bytes = 0;
-    bool from_stdin = strcmp(path, "-") == 0;
-    MYR_TRY(from_stdin ? map_stdin(&mapping, &bytes, err) : map_file(path, &mapping, &bytes, err));
-    int rc = myr_design_parse(ret, mapping, bytes, from_stdin ? "stdin" : path, err);
+    MYR_TRY(flows(path) ? map_copy(path, &mapping, &bytes, err)
+                        : map_file(path, &mapping, &bytes, err));
+    int rc = myr_design_parse(ret, mapping, bytes, myr_file_name(path), err);
     if (rc < 0) {
         munmap(mapping, bytes);
         return rc;

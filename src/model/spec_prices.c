@@ -265,7 +265,8 @@ int myr_spec_read_price_list(struct myr_arena *arena, const struct myr_catalog *
                            "a price list (CSV: part,price,currency,date)", &text, err);
     if (rc == MYR_OK) {
         const char *kept = myr_arena_strndup(arena, text.data ? text.data : "", text.len);
-        rc = myr_spec_add_prices(arena, catalog, file, (struct myr_str){kept, text.len}, spec, err);
+        rc = myr_spec_add_prices(arena, catalog, myr_file_name(file),
+                                 (struct myr_str){kept, text.len}, spec, err);
     }
     myr_buf_done(&text);
     return rc;
@@ -275,8 +276,7 @@ int myr_spec_read_price_list(struct myr_arena *arena, const struct myr_catalog *
 int myr_spec_load(struct myr_arena *arena, const struct myr_catalog *catalog, const char *path,
                   const char *prices, struct myr_spec *ret, struct myr_err *err)
 {
-    static const struct myr_doc_want want = {
-        MYR_KIND_BIT(YAML) | MYR_KIND_BIT(JSON) | MYR_KIND_BIT(SPEC), "a spec"};
+    static const struct myr_doc_want want = {MYR_KINDS_DOC(SPEC), "a spec"};
     const struct myr_doc *doc;
     struct myr_spec spec = {};
     MYR_TRY(myr_doc_read_file_of(arena, path, &want, &doc, err));

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "fields.h"
+#include "myriad/text/kind.h"
 #include "spec_parts.h"
 
 /* Shorter than the name of any file that could be opened, and room for a folder before it. */
@@ -524,7 +525,8 @@ static int read_room_file(struct myr_arena *arena, const struct myr_doc *node,
                              "'room' is '%s', a map or a file that can be read is expected (%s)",
                              myr_text_excerpt(name, shown), strerror(errno));
     }
-    return myr_doc_read_file(arena, path, ret, err);
+    static const struct myr_doc_want want = {MYR_KINDS_DOC(ROOM), "a room"};
+    return myr_doc_read_file_of(arena, path, &want, ret, err);
 }
 
 /* Zones and trays are held against rows and columns, so the plain fields are read first. */

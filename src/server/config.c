@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "myriad/server.h"
+#include "myriad/text/kind.h"
 #include "server.h"
 
 /* In the order in which errors name them; docs/server.md says what each means. */
@@ -297,7 +298,8 @@ int config_read(const char *path, struct config *ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top = NULL;
-    MYR_TRY(myr_doc_read_file(&arena, path, &top, err));
+    static const struct myr_doc_want want = {MYR_KINDS_DOC(CONFIG), "a server's configuration"};
+    MYR_TRY(myr_doc_read_file_of(&arena, path, &want, &top, err));
     return take(top, ret, err);
 }
 

@@ -10,6 +10,7 @@
 #include "launch_pools.h"
 #include "launch_script.h"
 #include "myriad/sched.h"
+#include "myriad/text/kind.h"
 
 enum { STEPS_USUAL = 1000, HOSTS_BYTES_MAX = 64 << 20, HOST_MAX = 255 };
 
@@ -96,7 +97,9 @@ static int read_hosts(const char *path, uint32_t nodes, struct myr_arena *arena,
                       struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf file = {};
-    MYR_TRY(myr_file_read(path, HOSTS_BYTES_MAX, &file, err));
+    MYR_TRY(myr_kind_read(path, HOSTS_BYTES_MAX, MYR_KIND_BIT(TEXT), "a list of hosts, one a line,",
+                          &file, err));
+    path = myr_file_name(path);
     const char **names = MYR_ARENA_NEW(arena, const char *, nodes);
     uint32_t count = 0, line = 0;
     for (size_t at = 0; at < file.len;) {

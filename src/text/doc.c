@@ -19,17 +19,15 @@ int myr_doc_read_file_of(struct myr_arena *arena, const char *path, const struct
     /* The tree copies what it keeps: the text is gone when this returns. */
     struct myr_buf text MYR_CLEANUP(myr_buf_done) = {};
     struct myr_str name = myr_str_from(path);
-    MYR_TRY(myr_file_read(path, MYR_DOC_BYTES_MAX, &text, err));
-    /* By name, not by content: a guess would make the error of a typo hard to understand. */
-    bool is_json = name.len > 5 && memcmp(path + name.len - 5, ".json", 5) == 0;
-    const char *file =
-        strcmp(path, "-") == 0 ? "stdin" : myr_arena_strndup(arena, name.data, name.len);
-    struct myr_str content = {text.data, text.len};
     /*
      * Before it is read: a file of another kind would fail with a syntax error that tells nobody
      * what is wrong.
      */
-    MYR_TRY(myr_kind_check(file, content, want->kinds, want->words, err));
+    MYR_TRY(myr_kind_read(path, MYR_DOC_BYTES_MAX, want->kinds, want->words, &text, err));
+    /* By name, not by content: a guess would make the error of a typo hard to understand. */
+    bool is_json = name.len > 5 && memcmp(path + name.len - 5, ".json", 5) == 0;
+    const char *file = myr_arena_strndup(arena, myr_file_name(path), strlen(myr_file_name(path)));
+    struct myr_str content = {text.data, text.len};
     return is_json ? myr_doc_read_json(arena, file, content, ret, err)
                    : myr_doc_read_yaml(arena, file, content, ret, err);
 }
@@ -37,7 +35,7 @@ int myr_doc_read_file_of(struct myr_arena *arena, const char *path, const struct
 int myr_doc_read_file(struct myr_arena *arena, const char *path, const struct myr_doc **ret,
                       struct myr_err *err)
 {
-    static const struct myr_doc_want any = {MYR_KINDS_DOC, "YAML or JSON"};
+    static const struct myr_doc_want any = {MYR_KINDS_DOCS, "YAML or JSON"};
     return myr_doc_read_file_of(arena, path, &any, ret, err);
 }
 
@@ -222,6 +220,21 @@ int myr_doc_choice(const struct myr_doc *node, const char *what, const char *con
     return fail_value(node, what, message_one_of(names, count, phrase), err);
 }
 
+/* Half a list reads as if it were the whole, so that a list without room ends in dots. */
+static void hint_keys(const char *const *keys, size_t count, struct myr_err *err)
+{
+    char list[MYR_ERR_HINT_MAX - 32];
+    size_t len = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (len + strlen(keys[i]) + 8 > sizeof(list)) {
+            len += (size_t)snprintf(list + len, sizeof(list) - len, ", ...");
+            break;
+        }
+        len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "", keys[i]);
+    }
+    myr_err_hint(err, "known keys: %s", list);
+}
+
 /* Points at the key itself; the value may be far away. */
 static int fail_key(const struct myr_doc *map, const struct myr_doc_entry *entry, const char *what,
                     const char *const *keys, size_t count, struct myr_err *err)
@@ -229,14 +242,18 @@ static int fail_key(const struct myr_doc *map, const struct myr_doc_entry *entry
     char shown[MYR_EXCERPT_MAX];
     char near[MESSAGE_PHRASE_MAX];
     char list[MESSAGE_PHRASE_MAX];
-    /* The nearest key, or all of them where they fit into a line, or else where to look. */
+    /* The nearest key, or all of them: in the line where they fit into it, else below it. */
     message_nearest(entry->key, keys, count, near);
     message_list(keys, count, list);
-    const char *label = near[0] ? "" : list[0] ? "known keys: " : "see myriad help";
-    return text_error_at(err, map->file, (struct text_place){entry->key_line, entry->key_column},
-                         MYR_EINVAL, "unknown key '%s'%s%s; %s%s",
-                         myr_text_excerpt(entry->key, shown), what && *what ? " in " : "",
-                         what ? what : "", label, near[0] ? near : list);
+    const char *label = near[0] ? "; " : list[0] ? "; known keys: " : "";
+    int rc =
+        text_error_at(err, map->file, (struct text_place){entry->key_line, entry->key_column},
+                      MYR_EINVAL, "unknown key '%s'%s%s%s%s", myr_text_excerpt(entry->key, shown),
+                      what && *what ? " in " : "", what ? what : "", label, near[0] ? near : list);
+    if (!label[0]) {
+        hint_keys(keys, count, err);
+    }
+    return rc;
 }
 
 /*

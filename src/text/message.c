@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "kind/secret.h"
 #include "myriad/text/doc.h"
 #include "utf8.h"
 
@@ -11,15 +12,31 @@ enum {
     NAME_BYTES_MAX = 64,   /* text longer than any name is near to none */
 };
 
+/* Where a word begins: a secret is told by all of it. */
+static size_t secret_at(struct myr_str text, size_t at)
+{
+    char before = at > 0 ? text.data[at - 1] : ' ';
+    bool inside = (before >= '0' && before <= '9') || (before >= 'a' && before <= 'z') ||
+                  (before >= 'A' && before <= 'Z') || before == '_';
+    return inside ? 0 : secret_length((struct myr_str){text.data + at, text.len - at});
+}
+
 /*
  * Whole characters only; what cannot be seen is a '?', so that quoted text cannot drive a terminal.
+ * What looks like a secret is "***": errors are kept and passed on.
  */
 const char *myr_text_excerpt(struct myr_str text, char ret[MYR_EXCERPT_MAX])
 {
     size_t len = 0;
     size_t at = 0;
     for (int i = 0; i < EXCERPT_CHARACTERS && at < text.len; i++) {
-        size_t start = at;
+        size_t start = at, secret = secret_at(text, at);
+        if (secret > 0) {
+            memcpy(ret + len, "***", 3);
+            len += 3;
+            at += secret;
+            continue;
+        }
         if (utf8_is_hidden(utf8_next(text, &at))) {
             ret[len++] = '?';
             continue;

@@ -5,6 +5,7 @@
 #include "myriad/twin/case.h"
 
 #include "myriad/text/doc.h"
+#include "myriad/text/kind.h"
 
 void myr_twin_case_write(const struct myr_scenario *scenario, const struct myr_twin_result *result,
                          struct myr_buf *ret)
@@ -146,14 +147,15 @@ int myr_twin_case_read(struct myr_twin_case *ret, struct myr_arena *arena, const
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     *ret = (struct myr_twin_case){};
-    int rc = myr_file_read(path, MYR_DOC_BYTES_MAX, &text, err);
+    int rc = myr_kind_read(path, MYR_DOC_BYTES_MAX, MYR_KINDS_DOC(CASE), "a case of the twin",
+                           &text, err);
     if (rc < 0) {
         return rc;
     }
     /* The scenario points into the text, so it lives in the arena. */
     struct myr_str kept = {myr_arena_strndup(arena, text.data ? text.data : "", text.len),
                            text.len};
-    return myr_twin_case_parse(ret, arena, path, kept, err);
+    return myr_twin_case_parse(ret, arena, myr_file_name(path), kept, err);
 }
 
 void myr_twin_case_done(struct myr_twin_case *it)

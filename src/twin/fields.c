@@ -50,21 +50,6 @@ static int read_one(const struct myr_doc *node, const struct field *row, char *b
     return MYR_OK;
 }
 
-/* A long list has its place in the hint: in the message there is none. */
-static int check_keys(const struct myr_doc *map, const char *what, const char *const *keys,
-                      uint32_t count, struct myr_err *err)
-{
-    int rc = myr_doc_check_keys(map, what, keys, count, err);
-    if (rc < 0 && !what) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf list = {};
-        for (uint32_t i = 0; i < count; i++) {
-            myr_buf_printf(&list, "%s%s", i ? ", " : "", keys[i]);
-        }
-        myr_err_hint(err, "known keys: %s", list.data);
-    }
-    return rc;
-}
-
 int scene_read(const struct myr_doc *map, const char *what, const struct field *rows,
                uint32_t count, const char *const *others, uint32_t other_count, void *ret,
                struct myr_err *err)
@@ -87,7 +72,7 @@ int scene_read(const struct myr_doc *map, const char *what, const struct field *
         return rc;
     }
     /* Before anything is stored: a misspelt key must not pass for a default. */
-    rc = check_keys(map, what, keys, count + other_count, err);
+    rc = myr_doc_check_keys(map, what, keys, count + other_count, err);
     for (uint32_t i = 0; i < count && rc == MYR_OK; i++) {
         const struct myr_doc *node = myr_doc_get(map, rows[i].key);
         rc = node ? read_one(node, &rows[i], ret, err) : MYR_OK;

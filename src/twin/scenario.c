@@ -5,6 +5,7 @@
 #include "fields.h"
 #include "myriad/text/json.h"
 #include "rates.h"
+#include "myriad/text/kind.h"
 
 static const char *const practice_names[] = {"common", "best"};
 static const char *const restart_names[] = {"strict", "epoch"};
@@ -496,14 +497,15 @@ int myr_scenario_read(struct myr_scenario *s, struct myr_arena *arena, const cha
                       struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    int rc = myr_file_read(path, MYR_DOC_BYTES_MAX, &text, err);
+    int rc = myr_kind_read(path, MYR_DOC_BYTES_MAX, MYR_KINDS_DOC(SCENARIO),
+                           "a scenario of the twin", &text, err);
     if (rc < 0) {
         *s = (struct myr_scenario){};
         return rc;
     }
     struct myr_str kept = {myr_arena_strndup(arena, text.data ? text.data : "", text.len),
                            text.len};
-    return myr_scenario_parse(s, arena, path, kept, err);
+    return myr_scenario_parse(s, arena, myr_file_name(path), kept, err);
 }
 
 void myr_scenario_done(struct myr_scenario *s)

@@ -2,6 +2,7 @@
  * layout_words: a layout as words of a command line or as a file of its own. Words are turned into
  * the YAML of a block, so that there is one reader and one set of messages.
  */
+#include "myriad/text/kind.h"
 #include "myriad/work.h"
 
 /* The same keys as in a file: "tp=8,pp=4" is {tp: 8, pp: 4}. */
@@ -92,7 +93,8 @@ int myr_layout_file_read(struct myr_arena *arena, const char *path,
                          struct myr_err *err)
 {
     const struct myr_doc *doc;
-    MYR_TRY(myr_doc_read_file(arena, path, &doc, err));
+    static const struct myr_doc_want want = {MYR_KINDS_DOC(LAYOUT), "a layout"};
+    MYR_TRY(myr_doc_read_file_of(arena, path, &want, &doc, err));
     return parse(doc, rest, ret, err);
 }
 

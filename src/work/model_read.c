@@ -3,6 +3,7 @@
 
 #include "keys.h"
 #include "model_details.h"
+#include "myriad/text/kind.h"
 
 /* The rows of docs/work.md, "Model files". */
 #define NUMBER(key, member, min, max)                            \
@@ -239,6 +240,8 @@ int myr_model_read(struct myr_arena *arena, const char *path, struct myr_model *
                    struct myr_err *err)
 {
     const struct myr_doc *doc;
-    MYR_TRY(myr_doc_read_file(arena, path, &doc, err));
+    static const struct myr_doc_want want = {MYR_KINDS_DOC(MODEL),
+                                             "a model, ours or a config.json,"};
+    MYR_TRY(myr_doc_read_file_of(arena, path, &want, &doc, err));
     return myr_model_parse(arena, doc, ret, err);
 }

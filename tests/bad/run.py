@@ -212,7 +212,8 @@ def made_rooms():
     yield "rows", "2:7: 'rows' is 'x', a whole number", b"# a room\nrows: x\n"
     yield "too-small", "1:1: the room is too small: ", b"rows: 1\ncolumns: 2\n"
     yield "binary", None, b"\x00\x01\x02" * 100
-    yield "a-spec-again", "1:1: unknown key 'servers' in room", b"servers: 4\nroom: bad-room.yaml\n"
+    again = "1:1: looks like a spec; a room is expected"
+    yield "a-spec-again", again, b"servers: 4\nroom: bad-room.yaml\n"
 
 
 def made_catalogs():
@@ -291,15 +292,47 @@ def path_cases(folder):
     (folder / "folder").mkdir()
     (folder / "folder.myr").mkdir()
     with open(folder / "large.yaml", "wb") as large:
-        large.truncate((64 << 20) + 1)
-    os.mkfifo(folder / "pipe.myr")
+        large.write(b"# remark\n" * ((64 << 20) // 9 + 1))
     yield Case("path/missing", " cannot open: ", path="missing.yaml")
     yield Case("path/missing-folder", " cannot open: ", path="no/such/folder/spec.yaml")
     yield Case("path/directory", " cannot read: ", path="folder")
     yield Case("path/too-large", " larger than ", path="large.yaml")
     yield Case("path/design-missing", " cannot open: ", path="missing.myr")
     yield Case("path/design-directory", "1:1: not a usable design", path="folder.myr")
-    yield Case("path/design-pipe", "1:1: not a usable design", path="pipe.myr")
+    # Without an end: refused by its first bytes.
+    yield Case("path/endless", "1:1: looks like binary data; a spec is", path="/dev/zero")
+
+
+class Fifo(Case):
+    """A design or a spec that comes through a FIFO: as good as a file, and refused like one."""
+
+    def __init__(self, name, verb, text, expected=None):
+        super().__init__("fifo/" + name, expected)
+        self.verb, self.text = verb, text
+
+    def faults(self, myriad, folder):
+        os.mkfifo(folder / "pipe.myr")
+        words = [myriad, *self.verb, "pipe.myr", *(["--out", "out"] if "plan" in self.verb else [])]
+        with subprocess.Popen(words, cwd=folder, stdin=subprocess.DEVNULL, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+            with open(folder / "pipe.myr", "wb") as pipe:
+                try:
+                    pipe.write(self.text)
+                except BrokenPipeError:
+                    pass  # refused by its beginning
+            out, said = program.communicate(timeout=TIMEOUT_S)
+        if (program.returncode, bool(out)) != ((2, False) if self.expected else (0, True)):
+            yield f"exit code {program.returncode}, {len(out)} bytes printed: {said}"
+        if self.expected and not said.startswith(f"myriad: pipe.myr:1:1: {self.expected}"):
+            yield f"{self.expected!r} is expected: {said}"
+
+
+def fifo_cases(image):
+    yield Fifo("design", ["design"], image)
+    yield Fifo("spec", ["plan"], GOOD_SPEC)
+    yield Fifo("design-of-a-spec", ["design"], GOOD_SPEC, "looks like a spec; a design.myr is ")
+    yield Fifo("design-cut", ["design"], image[:100], "not a usable design file: ")
+    yield Fifo("spec-of-a-design", ["plan"], image, "looks like a design.myr; a spec is ")
 
 
 def spec_cases():
@@ -378,7 +411,8 @@ def main():
         root = Path(name)
         (root / "paths").mkdir()
         cases = [*spec_cases(), *audit_cases(), *path_cases(root / "paths"),
-                 *design_cases(small_design(myriad, root))]
+                 *design_cases(small_design(myriad, root)),
+                 *fifo_cases(small_design(myriad, root))]
         cases = [case for case in cases if not wanted or case.name.startswith(wanted)]
         cases = cases if wanted else cases[::EVERY]
         names = [case.name for case in cases]

@@ -55,7 +55,8 @@ def main():
             "an empty state is called empty": refused(
                 run(myriad, "explain", "empty.myr", "job/0"), "empty, a state as twin run --state"),
             "text is no state": refused(
-                run(myriad, "whatif", "s.yaml"), "no state of the controller"),
+                run(myriad, "whatif", "s.yaml"),
+                "s.yaml:1:1: looks like a scenario of the twin; a state as twin run --state"),
         }
         status, out, _ = run(myriad, "twin", "run", "s.yaml", "--state", "state.myr",
                              "--report", "page.html")

@@ -44,7 +44,7 @@ enum {
 };
 
 #define MYR_ERR_MESSAGE_MAX 512
-#define MYR_ERR_HINT_MAX    256
+#define MYR_ERR_HINT_MAX    768
 
 struct myr_err {
     int code;

@@ -9,6 +9,9 @@
 
 #include "myriad/base/str.h"
 
+/* What messages call a file: "stdin" for "-", which is standard input; 'path' itself else. */
+const char *myr_file_name(const char *path);
+
 /* Reads a whole file ("-" is standard input). More than 'limit' bytes is an error. */
 MYR_MUST_USE int myr_file_read(const char *path, size_t limit, struct myr_buf *ret,
                                struct myr_err *err);

@@ -20,6 +20,8 @@ struct myr_site_tenants {
     uint32_t *of_node;             /* by position of the node's device; MYR_NONE: nobody's */
 };
 
+/* The text of a list that a user names; what is none is refused. */
+MYR_MUST_USE int myr_site_tenants_file(const char *path, struct myr_buf *ret, struct myr_err *err);
 /* Texts live in the arena. 'file' is the name for messages. Release with myr_site_tenants_done() in
  * any case. */
 MYR_MUST_USE int myr_site_tenants_read(struct myr_site_tenants *ret, struct myr_arena *arena,

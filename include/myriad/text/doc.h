@@ -75,9 +75,9 @@ MYR_MUST_USE int myr_doc_read_json_parts(struct myr_arena *arena, const char *fi
 void myr_doc_pack(const struct myr_doc *node, struct myr_buf *buf);
 const struct myr_doc *myr_doc_unpack(struct myr_arena *arena, const char *file, const void *data,
                                      size_t size);
-/* What a reader takes (kind.h), and how it calls it: {MYR_KINDS_DOC, "a spec"}. */
+/* What a reader takes (kind.h), and how it calls it: {MYR_KINDS_DOC(SPEC), "a spec"}. */
 struct myr_doc_want {
-    uint32_t kinds;
+    uint64_t kinds;
     const char *words;
 };
 
@@ -85,7 +85,7 @@ struct myr_doc_want {
 MYR_MUST_USE int myr_doc_read_file_of(struct myr_arena *arena, const char *path,
                                       const struct myr_doc_want *want, const struct myr_doc **ret,
                                       struct myr_err *err);
-/* The same for any document. */
+/* The same for any document: for tools and tests. A verb says what it expects. */
 MYR_MUST_USE int myr_doc_read_file(struct myr_arena *arena, const char *path,
                                    const struct myr_doc **ret, struct myr_err *err);
 
@@ -125,8 +125,9 @@ MYR_MUST_USE int myr_doc_choice(const struct myr_doc *node, const char *what,
                                 struct myr_err *err);
 
 /*
- * Every key of 'map' must be among 'keys'; an unknown one names the nearest. 'what' is where the
- * map stands ("networks.compute"), or NULL at the top.
+ * Every key of 'map' must be among 'keys'; an unknown one names the nearest, or all of them: in the
+ * message where they are few, else in the hint. 'what' is where the map stands
+ * ("networks.compute"), or NULL at the top.
  */
 MYR_MUST_USE int myr_doc_check_keys(const struct myr_doc *map, const char *what,
                                     const char *const *keys, size_t count, struct myr_err *err);

@@ -9,6 +9,8 @@
 #include <time.h>
 
 #include "myriad/server/folder.h"
+#include "myriad/server/jobfile.h"
+#include "myriad/text/kind.h"
 
 const struct client_none client_no_options;
 
@@ -26,7 +28,8 @@ static const char *keep(struct cli *cli, const char *text)
 static int read_token(struct cli *cli, const char *path, const char **ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    MYR_TRY(myr_file_read(path, TOKEN_MAX, &text, err));
+    MYR_TRY(myr_kind_read(path, TOKEN_MAX, MYR_KIND_BIT(SECRET), "a token", &text, err));
+    path = myr_file_name(path);
     size_t length = text.len ? strcspn(text.data, " \t\r\n") : 0;
     if (length == 0 || text.data[length + strspn(text.data + length, " \t\r\n")]) {
         int rc =
@@ -36,6 +39,12 @@ static int read_token(struct cli *cli, const char *path, const char **ret, struc
     }
     *ret = myr_arena_strndup(&cli->arena, text.data, length);
     return MYR_OK;
+}
+
+int client_read_job(const char *path, struct myr_buf *ret, struct myr_err *err)
+{
+    return myr_kind_read(path, MYR_JOBFILE_BYTES_MAX, MYR_KINDS_DOC(JOB),
+                         "a job file, with a 'command',", ret, err);
 }
 
 /*

@@ -232,43 +232,6 @@ static int wait_for_end(const struct client *client, const char *path, struct my
     return MYR_OK;
 }
 
-/* Files of ours that are no job files, by keys that no job file has. */
-static int check_kind(struct cli *cli, const char *file, struct myr_str text, struct myr_err *err)
-{
-    static const struct {
-        const char *keys[3], *is, *verb;
-        bool in_folder; /* the verb takes the folder that the file lies in */
-    } kinds[] = {
-        {{"servers", "server", NULL}, "a spec of a cluster", "plan", false},
-        {{"cluster", "hours", NULL}, "a scenario of the twin", "twin run", false},
-        {{"cluster", "world", "nodes"}, "a server's configuration", "serve DIR", true},
-        {{"schema", "layout", NULL}, "a layout", "submit JOB --layout", false},
-    };
-    const struct myr_doc *top;
-    bool json = text.len > 0 && text.data[0] == '{';
-    if ((json ? myr_doc_read_json(&cli->arena, file, text, &top, NULL)
-              : myr_doc_read_yaml(&cli->arena, file, text, &top, NULL)) < 0 ||
-        top->kind != MYR_DOC_MAP || myr_doc_get(top, "command")) {
-        return MYR_OK; /* the server says what is wrong with it */
-    }
-    for (size_t i = 0; i < MYR_ARRAY_COUNT(kinds); i++) {
-        bool fits = true;
-        for (size_t k = 0; k < 3 && kinds[i].keys[k]; k++) {
-            fits = fits && myr_doc_get(top, kinds[i].keys[k]);
-        }
-        if (fits) {
-            int rc = myr_err_set(err, MYR_EINVAL,
-                                 "%.200s:1:1: looks like %s; a job file, with a 'command', is "
-                                 "expected",
-                                 file, kinds[i].is);
-            myr_err_hint(err, "myriad %s%s%s", kinds[i].verb, kinds[i].in_folder ? "" : " ",
-                         kinds[i].in_folder ? "" : myr_answer_word(&cli->answer, file));
-            return rc;
-        }
-    }
-    return MYR_OK;
-}
-
 /* An older server does not say. */
 static void show_unheeded(struct cli *cli, const struct myr_doc *made)
 {
@@ -292,8 +255,8 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     const struct myr_doc *doc, *made;
     struct client client;
-    MYR_TRY(myr_file_read(file, MYR_JOBFILE_BYTES_MAX, &text, err));
-    MYR_TRY(check_kind(cli, file, (struct myr_str){text.len ? text.data : "", text.len}, err));
+    MYR_TRY(client_read_job(file, &text, err));
+    file = myr_file_name(file);
     if (options->layout) {
         MYR_TRY(add_layout(cli, file, options->layout, &text, err));
     }

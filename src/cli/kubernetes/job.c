@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "client/client.h"
 #include "client/job.h"
 #include "kubernetes/kubernetes.h"
 #include "myriad/io/ca.h"
@@ -70,7 +71,8 @@ static int run(struct cli *cli, struct myr_err *err)
 {
     const char *file = cli->operands.items[0], *keys[MYR_JOBFILE_KEYS];
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {}, names = {};
-    MYR_TRY(myr_file_read(file, MYR_JOBFILE_BYTES_MAX, &text, err));
+    MYR_TRY(client_read_job(file, &text, err));
+    file = myr_file_name(file);
     struct myr_str body = {text.len ? text.data : "", text.len};
     MYR_TRY(kubernetes_job_write(cli->options, file, body, NULL, &cli->document, err));
     uint32_t count = myr_jobfile_unheeded(body, MYR_JOB_KUBERNETES, keys);

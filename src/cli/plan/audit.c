@@ -113,15 +113,16 @@ static int read_documents(struct cli *cli, const struct options *options, struct
     MYR_TRY(myr_kind_read(file, MYR_DOC_BYTES_MAX, MYR_KINDS_CSV, "a bill of materials (CSV)", bom,
                           err));
     ret->bom = (struct myr_str){bom->data ? bom->data : "", bom->len};
-    ret->bom_file = file;
+    ret->bom_file = myr_file_name(file);
     if (options->layout) {
         MYR_TRY(myr_kind_read(options->layout, MYR_DOC_BYTES_MAX, MYR_KINDS_CSV,
                               "a layout (CSV: rack,item,count)", layout, err));
         ret->layout = (struct myr_str){layout->data ? layout->data : "", layout->len};
-        ret->layout_file = options->layout;
+        ret->layout_file = myr_file_name(options->layout);
     }
     if (options->claims) {
-        static const struct myr_doc_want want = {MYR_KINDS_DOC, "claims (path: value)"};
+        static const struct myr_doc_want want = {MYR_KINDS_DOC(SPEC) | MYR_KIND_BIT(CATALOG),
+                                                 "claims (path: value)"};
         MYR_TRY(myr_doc_read_file_of(&cli->arena, options->claims, &want, &ret->claims, err));
     }
     return MYR_OK;

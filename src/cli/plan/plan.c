@@ -217,8 +217,8 @@ static int write_all(struct cli *cli, const struct options *options,
     about.options = explain_options(cli, options, file && strcmp(file, "-") != 0);
     if (!file) {
         myr_report_digest((struct myr_str){start->spec.data, start->spec.len}, about.digest);
-        /* Standard input cannot be read again: such a report has no digest. */
-    } else if (strcmp(file, "-") != 0) {
+        /* Standard input and FIFOs cannot be read again: such a report has no digest. */
+    } else if (strcmp(file, "-") != 0 && myr_file_same(file, file)) {
         MYR_TRY(myr_file_read(file, MYR_DOC_BYTES_MAX, &text, err));
         myr_report_digest((struct myr_str){text.data, text.len}, about.digest);
         about.spec = base_name(file);

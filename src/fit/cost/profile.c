@@ -402,6 +402,16 @@ int myr_profiles_init(struct myr_profiles *profiles, struct myr_arena *arena, st
     return read_constants(profiles, arena, err);
 }
 
+/* All of them, a user's own too: a list in the code would be behind the next entry. */
+static void hint_devices(const struct myr_profiles *profiles, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf list = {};
+    for (uint32_t i = 0; i < profiles->device_count; i++) {
+        myr_buf_printf(&list, " %s", profiles->devices[i].name);
+    }
+    myr_err_hint(err, "known:%s", list.len ? list.data : " none");
+}
+
 /* By name or alias, whatever the case. */
 int myr_profiles_device(const struct myr_profiles *profiles, struct myr_str name,
                         const struct myr_device **ret, struct myr_err *err)
@@ -409,9 +419,11 @@ int myr_profiles_device(const struct myr_profiles *profiles, struct myr_str name
     const char *names[32];
     char near[128] = "", excerpt[MYR_EXCERPT_MAX];
     uint32_t count = 0;
-    for (uint32_t i = 0; i < profiles->device_count && i < 32; i++) {
+    for (uint32_t i = 0; i < profiles->device_count; i++) {
         const struct myr_device *device = &profiles->devices[i];
-        names[count++] = device->name;
+        if (count < MYR_ARRAY_COUNT(names)) { /* only for what is near */
+            names[count++] = device->name;
+        }
         if (myr_str_eq_nocase(name, myr_str_from(device->name)) ||
             myr_str_eq_nocase(name, myr_str_from(device->alias))) {
             *ret = device;
@@ -430,8 +442,7 @@ int myr_profiles_device(const struct myr_profiles *profiles, struct myr_str name
     int rc =
         myr_err_set(err, MYR_ENOENT, "unknown device '%s'%s%s%s", myr_text_excerpt(name, excerpt),
                     near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
-    myr_err_hint(err, "known: a100-40 a100-80 h100 h800 h200 b200 gb200 b300 gb300 ascend-910b "
-                      "mi300x");
+    hint_devices(profiles, err);
     return rc;
 }
 

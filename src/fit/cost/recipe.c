@@ -119,6 +119,15 @@ static void state(struct myr_stated *stated, enum myr_capability capability, uin
     stated->recipe.of[capability] = value;
 }
 
+static void hint_capabilities(struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf list = {};
+    for (uint32_t i = 0; i < MYR_CAPABILITY_COUNT; i++) {
+        myr_buf_printf(&list, " %s", capabilities[i].name);
+    }
+    myr_err_hint(err, "known:%s", list.data);
+}
+
 /* "cuda_graphs=full,tp_overlap=1", all of it or nothing; 'name' is the option it came from. */
 int myr_recipe_words(const char *name, const char *text, struct myr_stated *ret,
                      struct myr_err *err)
@@ -139,8 +148,7 @@ int myr_recipe_words(const char *name, const char *text, struct myr_stated *ret,
         if (i == MYR_CAPABILITY_COUNT) {
             int rc = myr_err_set(err, MYR_EINVAL, "%s: no capability is named '%s'", name,
                                  myr_text_excerpt(key, excerpt));
-            myr_err_hint(err, "known: dispatcher cuda_graphs grouped_gemm tp_overlap "
-                              "moe_a2a_overlap token_drop fp8_recipe compile recompute_modules");
+            hint_capabilities(err);
             return rc;
         }
         if (!myr_capability_read((enum myr_capability)i, value, &number)) {

@@ -3,6 +3,7 @@
  * node-days of the nodes at hand, whoever it comes from.
  */
 #include "myriad/fit/failures.h"
+#include "myriad/text/kind.h"
 
 #define DATA_BYTES_MAX ((size_t)4 << 20)
 
@@ -15,8 +16,10 @@ int myr_recovery_read(struct myr_recovery *recovery, struct myr_arena *arena, co
     if (rc < 0 || !path) {
         return rc;
     }
-    MYR_TRY(myr_file_read(path, DATA_BYTES_MAX, &file, err));
-    return myr_recovery_add(recovery, arena, path, (struct myr_str){file.data, file.len}, err);
+    MYR_TRY(
+        myr_kind_read(path, DATA_BYTES_MAX, MYR_KINDS_DOC(RECOVERY), "recovery data", &file, err));
+    return myr_recovery_add(recovery, arena, myr_file_name(path),
+                            (struct myr_str){file.data, file.len}, err);
 }
 
 const char *myr_practice_name(enum myr_practice practice)

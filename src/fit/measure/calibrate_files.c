@@ -1,5 +1,6 @@
 /* calibrate_files: files of runs, kernels and profiles, read for a calibration. */
 #include "myriad/fit/calibrate.h"
+#include "myriad/text/kind.h"
 
 /* Runs, kernels or both; all of it lies in the arena. */
 int myr_calibrate_files(struct myr_calibration_job *ret, struct myr_arena *arena,
@@ -35,7 +36,8 @@ int myr_profiles_load(struct myr_profiles *profiles, struct myr_arena *arena, co
                       struct myr_err *err)
 {
     const struct myr_doc *doc;
-    MYR_TRY(myr_doc_read_file(arena, path, &doc, err));
+    static const struct myr_doc_want want = {MYR_KINDS_DOC(PROFILE), "a profile of fit"};
+    MYR_TRY(myr_doc_read_file_of(arena, path, &want, &doc, err));
     /* Constants first, then lists: both may stand in one file. */
     MYR_TRY(myr_profiles_parse(profiles, doc, err));
     return myr_profiles_extend(profiles, arena, doc, err);

@@ -7,6 +7,7 @@
 #include "cost/block.h"
 #include "myriad/text/csv.h"
 #include "myriad/text/json.h"
+#include "myriad/text/kind.h"
 
 #define KERNELS_BYTES_MAX (16U << 20)
 
@@ -358,9 +359,10 @@ int myr_kernels_read(struct myr_kernels *kernels, struct myr_arena *arena,
                      const struct myr_profiles *profiles, const char *path, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf file = {}; /* what the rows keep is copied */
-    MYR_TRY(myr_file_read(path, KERNELS_BYTES_MAX, &file, err));
-    return myr_kernels_parse(kernels, arena, profiles, path, (struct myr_str){file.data, file.len},
-                             err);
+    MYR_TRY(myr_kind_read(path, KERNELS_BYTES_MAX, MYR_KINDS_CSV,
+                          "a CSV list of kernels, as 'myriad bench gpu' writes it,", &file, err));
+    return myr_kernels_parse(kernels, arena, profiles, myr_file_name(path),
+                             (struct myr_str){file.data, file.len}, err);
 }
 
 /* ---- what the cost model says ---- */

@@ -1,6 +1,7 @@
 /* run_file: runs of a file, and what is asked of single ones. */
 #include "measure/words.h"
 #include "myriad/fit/runs.h"
+#include "myriad/text/kind.h"
 
 #define RUNS_BYTES_MAX (64U << 20)
 
@@ -9,7 +10,10 @@ int myr_runs_read(struct myr_runs *runs, struct myr_arena *arena,
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf file = {}; /* what the rows keep is copied */
     *runs = (struct myr_runs){};
-    MYR_TRY(myr_file_read(path, RUNS_BYTES_MAX, &file, err));
+    MYR_TRY(myr_kind_read(path, RUNS_BYTES_MAX, MYR_KINDS_CSV,
+                          "a CSV list of runs (software, model, hw, gpus, gbs, ..., iter_s)", &file,
+                          err));
+    path = myr_file_name(path);
     MYR_TRY(
         myr_runs_parse(runs, arena, profiles, path, (struct myr_str){file.data, file.len}, err));
     /* A table is read for its times: whoever calls them otherwise would be told of none. */

@@ -4,6 +4,7 @@
  * What has no such form is passed over.
  */
 #include "myriad/fit/trainlog.h"
+#include "myriad/text/kind.h"
 
 #include <stdlib.h>
 
@@ -511,6 +512,11 @@ static int check_size(const char *path, struct myr_str piece, uint64_t *total, u
     return MYR_OK;
 }
 
+/* A log may begin with anything that its run, or what the run started, printed. */
+#define LOG_KINDS                                                                               \
+    (MYR_KIND_BIT(PRINTED) | MYR_KIND_BIT(CSV) | MYR_KIND_BIT(SEPARATED) | MYR_KIND_BIT(JSON) | \
+     MYR_KIND_BIT(YAML) | MYR_KIND_BIT(EMPTY))
+
 int myr_trainlog_read(struct myr_trainlog *log, const char *path, struct myr_err *err)
 {
     /*
@@ -520,15 +526,17 @@ int myr_trainlog_read(struct myr_trainlog *log, const char *path, struct myr_err
     MYR_CLEANUP(myr_infile_close) struct myr_infile file = {.fd = -1};
     MYR_CLEANUP(myr_buf_done) struct myr_buf piece = {};
     uint64_t total = 0, line = 0;
-    MYR_TRY(myr_infile_open(&file, path, err));
-    int rc;
-    while ((rc = myr_infile_read(&file, PIECE_BYTES, &piece, err)) > 0) {
+    int more = 1;
+    MYR_TRY(myr_kind_open(&file, path, LOG_KINDS, "the log of a training run", &piece, err));
+    path = myr_file_name(path);
+    while (more > 0) {
         struct myr_str text = {piece.data, piece.len};
         myr_trainlog_feed(log, text);
         MYR_TRY(check_size(path, text, &total, &line, err));
         myr_buf_clear(&piece);
+        more = myr_infile_read(&file, PIECE_BYTES, &piece, err);
+        MYR_TRY(more);
     }
-    MYR_TRY(rc);
     return myr_trainlog_finish(log, path, err);
 }
 

@@ -380,6 +380,14 @@ static void what_has_no_lines_is_no_log(void **state)
     assert_int_equal(ftruncate(fd, (off_t)MYR_LOG_ONE_LINE_MAX + (1 << 20)), 0);
     myr_trainlog_init(&log);
     assert_int_equal(myr_trainlog_read(&log, path, &err), MYR_EINVAL);
+    assert_non_null(strstr(err.message, ":1:1: looks like binary data; the log of a training"));
+    myr_trainlog_done(&log);
+    /* What begins as text is read on. */
+    char letters[1 << 15];
+    memset(letters, 'x', sizeof(letters));
+    assert_int_equal(pwrite(fd, letters, sizeof(letters), 0), sizeof(letters));
+    myr_trainlog_init(&log);
+    assert_int_equal(myr_trainlog_read(&log, path, &err), MYR_EINVAL);
     assert_non_null(strstr(err.message, "no end of a line in 67108864 bytes"));
     myr_trainlog_done(&log);
     /* As long, but of lines: read to its end. */

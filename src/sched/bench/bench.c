@@ -4,6 +4,7 @@
 
 #include "bench/churn.h"
 #include "myriad/sched/defrag.h"
+#include "myriad/text/kind.h"
 
 /*
  * Measures how long placing decisions take: during churn, with layouts, with nothing but scattered
@@ -327,8 +328,9 @@ static int play_events(struct bench *b, struct myr_err *err)
     MYR_CLEANUP(myr_bench_events_done) struct myr_bench_events events = {};
     struct churn *c = &b->churn;
     bool timed = false;
-    MYR_TRY(myr_file_read(b->question->events, EVENTS_BYTES_MAX, &text, err));
-    MYR_TRY(myr_bench_events_parse(&events, b->question->events,
+    MYR_TRY(myr_kind_read(b->question->events, EVENTS_BYTES_MAX, MYR_KINDS_CSV,
+                          "a list of events (place,JOB,NODES or release,JOB)", &text, err));
+    MYR_TRY(myr_bench_events_parse(&events, myr_file_name(b->question->events),
                                    (struct myr_str){text.data, text.len}, c->shape.nodes, err));
     /* Events before 'measure' only fill the cluster. */
     for (size_t i = 0; i < events.items.count; i++) {

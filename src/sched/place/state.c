@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "myriad/text.h"
+#include "myriad/text/amount.h"
+#include "myriad/text/kind.h"
 #include "place/index.h"
 
 /*
@@ -301,10 +303,14 @@ static int take_share(struct reader *r, uint32_t node, struct myr_err *err)
     if (name.len == 0) {
         return MYR_OK;
     }
-    if (gpus == 0 || gpus > left) {
-        return myr_csv_error(err, &r->csv, where(r, NODE),
-                             "node %u has %u GPUs left, expected 1 to %u for this job", node, left,
-                             left);
+    if (gpus == 0) {
+        return myr_csv_error(err, &r->csv, where(r, GPUS),
+                             "'gpus' is 0 of a job's row, expected 1 to %u",
+                             r->p->shape.gpus_per_node);
+    }
+    if (gpus > left) {
+        return myr_csv_error(err, &r->csv, where(r, NODE), "node %u has %s left, this job takes %u",
+                             node, MYR_COUNT(left, "GPU"), (uint32_t)gpus);
     }
     struct myr_running *job = job_for(r, name, &index);
     struct myr_gang *gang = job->gang;
@@ -397,8 +403,10 @@ int myr_sched_state_read(struct myr_sched_state *state, struct myr_placer *place
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     *state = (struct myr_sched_state){};
-    MYR_TRY(myr_file_read(path, FILE_BYTES_MAX, &text, err));
-    return myr_sched_state_parse(state, placer, path, (struct myr_str){text.data, text.len}, err);
+    MYR_TRY(myr_kind_read(path, FILE_BYTES_MAX, MYR_KINDS_CSV,
+                          "a CSV list of nodes (node, job, gpus, state)", &text, err));
+    return myr_sched_state_parse(state, placer, myr_file_name(path),
+                                 (struct myr_str){text.data, text.len}, err);
 }
 
 void myr_sched_state_done(struct myr_sched_state *state)

@@ -2,7 +2,9 @@
 
 #include <stdlib.h>
 
+#include "myriad/text/amount.h"
 #include "myriad/text/csv.h"
+#include "myriad/text/kind.h"
 #include "replay/joblog_impl.h"
 
 #define MISSING UINT32_MAX /* no such column */
@@ -47,6 +49,8 @@ struct reader {
     struct myr_strmap tenants; /* keys lie in the trace's arena */
     struct myr_joblog *trace;
 };
+
+static const char trace_expected[] = "a trace of jobs (CSV, or as sacct prints it)";
 
 /* A row of fields between separators, without quotes, into what the CSV reader would fill. */
 /*
@@ -178,9 +182,8 @@ static int field_of(const struct reader *r, enum column column, struct myr_str *
                     struct myr_err *err)
 {
     if (r->at[column] >= r->csv->count) {
-        return myr_csv_error(err, r->csv, 0,
-                             "%u fields, by the first line at least %u are expected", r->csv->count,
-                             r->at[column] + 1);
+        return myr_csv_error(err, r->csv, 0, "%s, by the first line at least %u are expected",
+                             MYR_COUNT(r->csv->count, "field"), r->at[column] + 1);
     }
     *ret = joblog_trim(r->csv->fields[r->at[column]]);
     return MYR_OK;
@@ -447,7 +450,8 @@ static int finish(struct reader *r, struct myr_err *err)
 {
     struct myr_joblog *trace = r->trace;
     if (!r->has_header) {
-        return myr_err_set(err, MYR_EINVAL, "%s:1:1: the trace is empty", trace->file);
+        return myr_err_set(err, MYR_EINVAL, "%s:1:1: the file is empty, %s is expected",
+                           trace->file, trace_expected);
     }
     if (trace->jobs.count == 0) {
         return myr_err_set(err, MYR_EINVAL, "%s:1:1: the trace has no job that had GPUs and ended",
@@ -510,22 +514,43 @@ static int refuse_long_row(struct reader *r, struct myr_str row, struct myr_err 
                        line, ROW_BYTES_MAX);
 }
 
+/* A file piece by piece: first the beginning, which was looked at, then the rest. */
+struct pieces {
+    struct myr_infile file;
+    struct myr_buf first;
+    size_t at, bytes; /* how much of 'first' was handed on; of a piece at most */
+};
+
+static void pieces_done(struct pieces *from)
+{
+    myr_infile_close(&from->file);
+    myr_buf_done(&from->first);
+}
+
+static int next_piece(struct pieces *from, struct myr_buf *text, struct myr_err *err)
+{
+    size_t left = from->first.len - from->at, take = left < from->bytes ? left : from->bytes;
+    if (take == 0) {
+        return myr_infile_read(&from->file, from->bytes, text, err);
+    }
+    myr_buf_put(text, from->first.data + from->at, take);
+    from->at += take;
+    return 1;
+}
+
 /* Reads on until the end; what is left of a piece behind its last whole row goes to the next. */
-static int read_pieces(struct reader *r, struct myr_infile *file, size_t piece_bytes,
+static int read_pieces(struct reader *r, struct pieces *from,
                        const struct myr_joblog_listener *listener, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     for (int more = 1; more;) {
-        more = myr_infile_read(file, piece_bytes, &text, err);
+        more = next_piece(from, &text, err);
         if (more < 0) {
             return more;
         }
         /* The last piece has all the rest, with or without a line end. */
         size_t whole = more ? whole_rows(r, (struct myr_str){text.data, text.len}) : text.len;
-        int rc = whole || !more ? read_piece(r, (struct myr_str){text.data, whole}, err) : MYR_OK;
-        if (rc < 0) {
-            return rc;
-        }
+        MYR_TRY(whole || !more ? read_piece(r, (struct myr_str){text.data, whole}, err) : MYR_OK);
         if (listener) {
             listener->tell(listener->context, r->trace->jobs.count + r->trace->left_out);
         }
@@ -541,11 +566,13 @@ static int read_pieces(struct reader *r, struct myr_infile *file, size_t piece_b
 int joblog_read_pieces(struct myr_joblog *trace, const char *path, size_t piece_bytes,
                        const struct myr_joblog_listener *listener, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_infile_close) struct myr_infile file = {.fd = -1};
-    MYR_TRY(myr_infile_open(&file, path, err));
+    MYR_CLEANUP(pieces_done) struct pieces from = {.file.fd = -1, .bytes = piece_bytes};
+    MYR_TRY(myr_kind_open(&from.file, path,
+                          MYR_KINDS_CSV | MYR_KIND_BIT(SEPARATED) | MYR_KIND_BIT(EMPTY),
+                          trace_expected, &from.first, err));
     MYR_CLEANUP(reader_done) struct reader r;
-    reader_init(&r, trace, path);
-    int rc = read_pieces(&r, &file, piece_bytes, listener, err);
+    reader_init(&r, trace, myr_file_name(path));
+    int rc = read_pieces(&r, &from, listener, err);
     if (rc < 0) {
         myr_joblog_done(trace);
     }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "myriad/text/doc.h"
+#include "myriad/text/kind.h"
 
 /*
  * Tenants by name: from a file, from the command line, and last joined with those that a trace
@@ -206,8 +207,9 @@ static int read_root(struct myr_tenant_tree *tree, const struct myr_doc *root, s
 
 int myr_tenant_tree_read(struct myr_tenant_tree *tree, const char *path, struct myr_err *err)
 {
+    static const struct myr_doc_want want = {MYR_KINDS_DOC(TENANTS), "a tree of tenants"};
     const struct myr_doc *root;
-    MYR_TRY(myr_doc_read_file(&tree->arena, path, &root, err));
+    MYR_TRY(myr_doc_read_file_of(&tree->arena, path, &want, &root, err));
     return read_root(tree, root, err);
 }
 

@@ -3,6 +3,7 @@
 #include "myriad/sim/compare.h"
 #include "myriad/text/csv.h"
 #include "myriad/text/doc.h"
+#include "myriad/text/kind.h"
 
 /* The three kinds of result files, as figures. */
 
@@ -307,9 +308,11 @@ int myr_results_read(struct myr_results *ret, struct myr_arena *arena, const cha
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     *ret = (struct myr_results){};
-    MYR_TRY(myr_file_read(path, RESULTS_MAX, &text, err));
+    MYR_TRY(myr_kind_read(
+        path, RESULTS_MAX, MYR_KINDS_CSV | MYR_KIND_BIT(JSON) | MYR_KIND_BIT(ANSWER),
+        "an answer of sim (-o json), a list of its --fct or the result of a sweep", &text, err));
     /* What is read borrows from the text. */
     struct myr_str content = {myr_arena_strndup(arena, text.len ? text.data : "", text.len),
                               text.len};
-    return myr_results_parse(ret, arena, path, content, err);
+    return myr_results_parse(ret, arena, myr_file_name(path), content, err);
 }

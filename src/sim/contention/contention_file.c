@@ -5,6 +5,9 @@
 
 enum { CONTENTION_VERSION = 1, CONTENTION_FILE_MAX = 1 << 20 };
 
+#define TABLE_KINDS (MYR_KIND_BIT(JSON) | MYR_KIND_BIT(CONTENTION))
+static const char table_expected[] = "a table of 'myriad sim contention'";
+
 /* Pattern by pattern, level by level, load by load: read_row() relies on this order. */
 static void put_rows(struct myr_json *json, const struct myr_contention *table)
 {
@@ -151,9 +154,7 @@ int myr_contention_parse(const char *file, struct myr_str text, struct myr_conte
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *doc;
-    /* Its key 'gpus' is one that a catalogue has, too. */
-    MYR_TRY(myr_kind_check(file, text, MYR_KIND_BIT(JSON) | MYR_KIND_BIT(CATALOG),
-                           "a table of 'myriad sim contention'", err));
+    MYR_TRY(myr_kind_check(file, text, TABLE_KINDS, table_expected, err));
     myr_arena_init(&arena);
     MYR_TRY(myr_doc_read_json(&arena, file, text, &doc, err));
     return read_table(doc, ret, err);
@@ -162,7 +163,7 @@ int myr_contention_parse(const char *file, struct myr_str text, struct myr_conte
 int myr_contention_read(const char *path, struct myr_contention *ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    MYR_TRY(myr_file_read(path, CONTENTION_FILE_MAX, &text, err));
+    MYR_TRY(myr_kind_read(path, CONTENTION_FILE_MAX, TABLE_KINDS, table_expected, &text, err));
     struct myr_str content = {text.len ? text.data : "", text.len};
     return myr_contention_parse(path, content, ret, err);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "myriad/sim/state.h"
+#include "myriad/text/kind.h"
 #include "question/saved.h"
 
 static double seconds_of(myr_ps ps)
@@ -79,9 +80,10 @@ static int prepare(struct myr_sim_answer *answer, const struct myr_sim_question 
     answer->sim = myr_sim_create(&answer->graph, &answer->engine);
     if (question->routes) {
         MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-        MYR_TRY(myr_file_read(question->routes, UINT32_C(1) << 30, &text, err));
+        MYR_TRY(myr_kind_read(question->routes, UINT32_C(1) << 30, MYR_KINDS_CSV,
+                              "a CSV list of routes, as --paths writes it,", &text, err));
         struct myr_str content = {text.len ? text.data : "", text.len};
-        MYR_TRY(myr_sim_given_paths(answer->sim, question->routes, content, err));
+        MYR_TRY(myr_sim_given_paths(answer->sim, myr_file_name(question->routes), content, err));
     }
     if (question->keep_paths && only == MYR_NONE) {
         myr_sim_keep_paths(answer->sim);
@@ -351,7 +353,9 @@ int myr_sim_resume(struct myr_sim_answer *ret, struct myr_sim_question *question
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     *ret = (struct myr_sim_answer){};
     myr_arena_init(&ret->arena);
-    MYR_TRY(myr_file_read(path, UINT64_C(1) << 34, &text, err));
+    MYR_TRY(myr_kind_read(path, UINT64_C(1) << 34, MYR_KIND_BIT(SAVED),
+                          "a run as sim --save writes it", &text, err));
+    path = myr_file_name(path);
     struct myr_str content = {text.len ? text.data : "", text.len};
     MYR_TRY(saved_read(&saved, &ret->arena, path, content, err));
     /* Who is told of progress is not part of the file. */

@@ -196,15 +196,12 @@ int sim_built_file(struct myr_sim_topology *topology, const char *words, struct 
     MYR_CLEANUP(sim_source_done) struct sim_source source = {};
     MYR_CLEANUP(myr_shape_done) struct myr_clos_shape shape = {};
     uint32_t format;
-    MYR_TRY(sim_source_open(&source, &topology->arena, "--topology", words, err));
+    static const struct sim_source_want want = {"--topology", TRACE_KINDS,
+                                                "an htsim, HPCC or SimAI topology"};
+    MYR_TRY(sim_source_open(&source, &topology->arena, &want, words, err));
     struct myr_str content = {source.text.len ? source.text.data : "", source.text.len};
     MYR_TRY(sim_source_format(&source, "--topology", myr_shape_format_names, MYR_SHAPE_FORMAT_COUNT,
                               myr_shape_guess(source.path, content), &format, err));
-    /* A guess is nothing that can be expected of a file: the complaint names all formats. */
-    if (source.format.len == 0) {
-        MYR_TRY(myr_kind_check(source.path, content, TRACE_KINDS,
-                               "an htsim, HPCC or SimAI topology", err));
-    }
     MYR_TRY(myr_shape_read(source.path, content, (enum myr_shape_format)format, &shape, err));
     MYR_TRY(build(topology, &shape, source.path, err));
     keep_hosts(topology, &shape);

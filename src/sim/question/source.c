@@ -76,18 +76,22 @@ static int take_keys(struct sim_source *source, const char *option, struct myr_s
 }
 
 /* Without a colon the whole text is the path. */
-int sim_source_open(struct sim_source *ret, struct myr_arena *arena, const char *option,
-                    const char *text, struct myr_err *err)
+int sim_source_open(struct sim_source *ret, struct myr_arena *arena,
+                    const struct sim_source_want *want, const char *text, struct myr_err *err)
 {
     const char *path = strchr(text, ':');
     struct myr_str words = myr_str_from(path ? path + 1 : text);
-    MYR_TRY(take_keys(ret, option, &words, err));
+    MYR_TRY(take_keys(ret, want->option, &words, err));
     if (words.len == 0 || words.len > PATH_MAX_LEN) {
         return myr_err_set(err, MYR_EINVAL, "%s: file:PATH[,format=NAME][,KEY=VALUE] is expected",
-                           option);
+                           want->option);
     }
     ret->path = myr_arena_strndup(arena, words.data, words.len);
-    return myr_file_read(ret->path, MYR_TRACE_FILE_MAX, &ret->text, err);
+    /* Whoever names a format is told by its reader what is wrong with the file. */
+    uint64_t kinds = ret->format.len > 0 ? ~MYR_KIND_BIT(SECRET) : want->kinds;
+    MYR_TRY(myr_kind_read(ret->path, MYR_TRACE_FILE_MAX, kinds, want->words, &ret->text, err));
+    ret->path = myr_file_name(ret->path);
+    return MYR_OK;
 }
 
 void sim_source_done(struct sim_source *source)
@@ -179,11 +183,6 @@ static int read_trace(const struct sim_source *source, enum myr_trace_format *re
     if (format == MYR_TRACE_CHAKRA) {
         return sim_source_chakra(source, content, ret, err);
     }
-    if (source->format.len == 0) { /* a guess is nothing that can be expected of a file */
-        MYR_TRY(myr_kind_check(source->path, content,
-                               format == MYR_TRACE_FLOWS ? FLOW_KINDS : TRACE_KINDS,
-                               "a GOAL, HPCC, htsim, SimAI or Chakra file", err));
-    }
     MYR_TRY(myr_trace_read(source->path, content, *ret_format, ret, err));
     return limit_endless(source, ret, err);
 }
@@ -203,7 +202,13 @@ int sim_source_load(struct myr_sim *sim, const struct myr_graph *graph,
     enum myr_trace_format format;
     const uint32_t *gpus;
     myr_arena_init(&scratch);
-    MYR_TRY(sim_source_open(&source, &scratch, "--workload", words, err));
+    struct sim_source_want want = {"--workload", TRACE_KINDS | FLOW_KINDS,
+                                   "a GOAL, HPCC, htsim, SimAI or Chakra file"};
+    /* Chakra's are binary, without a mark in front: by their name, or not at all. */
+    size_t length = strlen(words);
+    bool chakra = length > 3 && memcmp(words + length - 3, ".et", 3) == 0;
+    want.kinds |= chakra || strstr(words, ".et,") ? MYR_KIND_BIT(BINARY) : 0;
+    MYR_TRY(sim_source_open(&source, &scratch, &want, words, err));
     MYR_TRY(read_trace(&source, &format, &trace, err));
     MYR_TRY(choose_hosts(&source, &trace, format, hosts ? hosts : &none, head->gpus, &gpus, err));
     int rc = myr_load_trace(sim, &trace, gpus, head->gpus_per_node, &tasks, err);

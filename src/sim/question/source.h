@@ -5,7 +5,7 @@
 #include "myriad/sim/words.h"
 
 struct sim_source {
-    char *path;             /* in the arena that was given */
+    const char *path;       /* in the arena that was given */
     struct myr_str format;  /* empty: to be guessed */
     uint64_t endless_bytes; /* of messages without end; 0: not said */
     uint64_t ranks;         /* that do what one file says; 0: not said */
@@ -14,9 +14,17 @@ struct sim_source {
     struct myr_buf text;
 };
 
+/* What an option takes: its name, kinds of files (kind.h), and how they are called. */
+struct sim_source_want {
+    const char *option;
+    uint64_t kinds;
+    const char *words;
+};
+
 /* Reads the file. The path may hold commas of its own. */
 MYR_MUST_USE int sim_source_open(struct sim_source *ret, struct myr_arena *arena,
-                                 const char *option, const char *words, struct myr_err *err);
+                                 const struct sim_source_want *want, const char *words,
+                                 struct myr_err *err);
 void sim_source_done(struct sim_source *source);
 
 /* The format that the words name, else 'guess'. */

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include "myriad/text/kind.h"
 #include "question/source.h"
 
 /* 'files' borrow from 'texts': both live until the trace is read. */
@@ -37,7 +38,8 @@ static int read_others(struct rank_files *it, const char *path, struct myr_arena
         if (access(name, F_OK) != 0) {
             break;
         }
-        int rc = myr_file_read(name, MYR_TRACE_FILE_MAX, &text, err);
+        int rc = myr_kind_read(name, MYR_TRACE_FILE_MAX, ~MYR_KIND_BIT(SECRET), "a Chakra trace",
+                               &text, err);
         /* Before a failure is returned, so that the text is freed with the others. */
         myr_vec_push(&it->texts, text);
         MYR_TRY(rc);

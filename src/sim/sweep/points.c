@@ -1,4 +1,5 @@
 #include "myriad/text/doc.h"
+#include "myriad/text/kind.h"
 #include "sweep/internal.h"
 
 /* The file of a sweep: lists of settings, and what a point makes of them. */
@@ -369,8 +370,9 @@ int myr_sweep_read(struct myr_sweep *ret, struct myr_arena *arena, const char *p
                    struct myr_err *err)
 {
     const struct myr_doc *doc;
-    *ret = (struct myr_sweep){.file = path};
-    MYR_TRY(myr_doc_read_file(arena, path, &doc, err));
+    *ret = (struct myr_sweep){.file = myr_file_name(path)};
+    static const struct myr_doc_want want = {MYR_KINDS_DOC(SWEEP), "a sweep of simulations"};
+    MYR_TRY(myr_doc_read_file_of(arena, path, &want, &doc, err));
     return read_doc(ret, doc, arena, err);
 }
 

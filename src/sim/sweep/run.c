@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "myriad/text/kind.h"
 #include "sweep/internal.h"
 
 /*
@@ -68,7 +69,8 @@ static int take_journal(struct sweeper *it, const char *path, bool own, struct m
     struct myr_sweep_row *rows;
     uint32_t count;
     size_t whole;
-    MYR_TRY(myr_file_read(path, JOURNAL_MAX, &text, err));
+    MYR_TRY(myr_kind_read(path, JOURNAL_MAX, MYR_KINDS_CSV | MYR_KIND_BIT(EMPTY),
+                          "the journal of a sweep", &text, err));
     struct myr_str content = {text.len ? text.data : "", text.len};
     MYR_TRY(myr_sweep_journal(it->sweep, it->run->version, path, content, it->arena, &rows, &count,
                               &whole, err));

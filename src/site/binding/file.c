@@ -215,8 +215,7 @@ int myr_binding_read_text(struct myr_binding *binding, const char *file, struct 
 int myr_binding_read(struct myr_binding *binding, const char *path, struct myr_err *err)
 {
     const struct myr_doc *root;
-    static const struct myr_doc_want want = {
-        MYR_KIND_BIT(YAML) | MYR_KIND_BIT(JSON) | MYR_KIND_BIT(BINDING), "a binding"};
+    static const struct myr_doc_want want = {MYR_KINDS_DOC(BINDING), "a binding"};
     MYR_TRY(myr_doc_read_file_of(binding->arena, path, &want, &root, err));
     return read_root(binding, root, err);
 }

@@ -77,6 +77,7 @@ static int add_file(struct myr_built *built, const char *path, struct myr_err *e
     int rc;
     MYR_TRY(myr_kind_read(path, MAP_BYTES_MAX, MYR_KIND_BIT(CSV),
                           "a list with the columns port and hca-name", &text, err));
+    path = myr_file_name(path);
     myr_csv_init(&csv, &built->arena, path, (struct myr_str){text.data, text.len});
     /* The header. */
     MYR_TRY(myr_csv_next(&csv, err) < 0 ? MYR_EINVAL : MYR_OK);

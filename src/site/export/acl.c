@@ -6,7 +6,7 @@
  * Bounds of the file and of names, the priority of a table's first rule, and the prefix of one
  * address.
  */
-enum { LIST_BYTES_MAX = 64 << 20, NAME_BYTES = 80, PRIORITY_FIRST = 9999, NOBODY_BITS = 32 };
+enum { NAME_BYTES = 80, PRIORITY_FIRST = 9999, NOBODY_BITS = 32 };
 
 void acl_done(struct acl *acl)
 {
@@ -82,7 +82,7 @@ int acl_init(struct acl *acl, struct myr_arena *arena, const struct myr_export *
     if (!acl->used) {
         return MYR_OK;
     }
-    MYR_TRY(myr_file_read(job->tenants, LIST_BYTES_MAX, &acl->list, err));
+    MYR_TRY(myr_site_tenants_file(job->tenants, &acl->list, err));
     struct myr_str list = {acl->list.len ? acl->list.data : "", acl->list.len};
     MYR_TRY(myr_site_tenants_read(&acl->tenants, arena, design, job->tenants, list, err));
     uint32_t count = (uint32_t)acl->tenants.names.count;

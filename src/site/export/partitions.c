@@ -9,7 +9,7 @@
  */
 
 /* Of the list of tenants; keys begin at 1 and are below the default's 0x7fff. */
-enum { PARTITIONS_BYTES_MAX = 64 << 20, FIRST_KEY = 1 };
+enum { FIRST_KEY = 1 };
 
 /* Host ports are at end a of their links. A tenant without a port here has an empty list. */
 static void put_members(struct myr_buf *buf, const struct myr_export *job,
@@ -48,7 +48,7 @@ int export_partitions(const struct myr_export *job, const struct myr_export_sink
         myr_err_hint(err, "--tenants FILE: a CSV list with the columns tenant and nodes");
         return rc;
     }
-    MYR_TRY(myr_file_read(job->tenants, PARTITIONS_BYTES_MAX, &list, err));
+    MYR_TRY(myr_site_tenants_file(job->tenants, &list, err));
     struct myr_str words = {list.len ? list.data : "", list.len};
     MYR_TRY(myr_site_tenants_read(&tenants, &arena, job->design, job->tenants, words, err));
     myr_buf_put_lit(&text, "# Everybody reaches the subnet manager, and nobody else by this key.\n"

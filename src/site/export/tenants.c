@@ -1,6 +1,7 @@
 #include "myriad/site/tenants.h"
 
 #include "myriad/text.h"
+#include "myriad/text/kind.h"
 
 /*
  * The list of tenants: a name and the nodes that are its own, as numbers and ranges. A node has one
@@ -105,6 +106,13 @@ static int read_row(struct myr_site_tenants *tenants, const struct myr_design *d
     return MYR_OK;
 }
 
+int myr_site_tenants_file(const char *path, struct myr_buf *ret, struct myr_err *err)
+{
+    enum { LIST_BYTES_MAX = 64 << 20 };
+    return myr_kind_read(path, LIST_BYTES_MAX, MYR_KINDS_CSV,
+                         "a list with the columns tenant and nodes", ret, err);
+}
+
 /* Nodes that no row names are nobody's. */
 int myr_site_tenants_read(struct myr_site_tenants *ret, struct myr_arena *arena,
                           const struct myr_design *design, const char *file, struct myr_str text,
@@ -116,6 +124,7 @@ int myr_site_tenants_read(struct myr_site_tenants *ret, struct myr_arena *arena,
     for (uint32_t d = 0; d < design->device_count; d++) {
         ret->of_node[d] = MYR_NONE;
     }
+    file = myr_file_name(file);
     myr_csv_init(&csv, arena, file, text);
     int rc = myr_csv_next(&csv, err);
     bool head = rc > 0 && csv.count == 2 && myr_str_eq(csv.fields[0], MYR_STR("tenant")) &&

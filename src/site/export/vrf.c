@@ -5,7 +5,7 @@
  * are those of tenants, and the one behind them is nobody's.
  */
 
-enum { LIST_BYTES_MAX = 64 << 20, NAME_BYTES_MAX = 11 }; /* an interface has 15, "Vrf-" is four */
+enum { NAME_BYTES_MAX = 11 }; /* an interface has 15, "Vrf-" is four */
 
 /* Without a list of tenants there are no tables but the main one. */
 int vrfs_init(struct vrfs *vrfs, struct myr_arena *arena, const struct myr_export *job,
@@ -15,7 +15,7 @@ int vrfs_init(struct vrfs *vrfs, struct myr_arena *arena, const struct myr_expor
     if (!vrfs->used) {
         return MYR_OK;
     }
-    MYR_TRY(myr_file_read(job->tenants, LIST_BYTES_MAX, &vrfs->list, err));
+    MYR_TRY(myr_site_tenants_file(job->tenants, &vrfs->list, err));
     struct myr_str list = {vrfs->list.len ? vrfs->list.data : "", vrfs->list.len};
     return myr_site_tenants_read(&vrfs->tenants, arena, job->design, job->tenants, list, err);
 }

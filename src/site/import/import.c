@@ -81,7 +81,7 @@ static int (*const readers[MYR_IMPORT_FORMAT_COUNT])(struct myr_import *, const 
 
 /* What each reader takes, and how it is called. */
 static const struct {
-    uint32_t kinds;
+    uint64_t kinds;
     const char *words;
 } accepted[MYR_IMPORT_FORMAT_COUNT] = {
     [MYR_IMPORT_AUTO] = {MYR_KIND_BIT(IBNETDISCOVER) | MYR_KIND_BIT(IBQUERYERRORS) |
@@ -158,11 +158,11 @@ static int check_read(const struct open_file *file, struct myr_err *err)
 {
     if (file->error) {
         errno = file->error;
-        return myr_err_errno(err, "cannot read", file->path);
+        return myr_err_errno(err, "cannot read", myr_file_name(file->path));
     }
     if (file->bytes > MYR_IMPORT_BYTES_MAX) {
         return myr_err_set(err, MYR_ERANGE, "%s: larger than %llu bytes, the most allowed here",
-                           file->path, MYR_IMPORT_BYTES_MAX);
+                           myr_file_name(file->path), MYR_IMPORT_BYTES_MAX);
     }
     return MYR_OK;
 }
@@ -189,7 +189,8 @@ static int import_open_file(struct myr_import *import, enum myr_import_format fo
                             struct open_file *file, struct myr_err *err)
 {
     struct myr_cabling *cabling = import->cabling;
-    const char *kept = myr_arena_strndup(cabling->arena, file->path, strlen(file->path));
+    const char *name = myr_file_name(file->path);
+    const char *kept = myr_arena_strndup(cabling->arena, name, strlen(name));
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     MYR_TRY(read_up_to(file, &text, PIECE_BYTES, err)); /* a first piece tells the format */
     struct myr_str own = import_tools_own(cabling->arena, (struct myr_str){text.data, text.len},

@@ -144,7 +144,8 @@ int myr_port_names_add_file(struct myr_port_names *names, struct myr_arena *aren
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     MYR_TRY(
         myr_kind_read(path, FILE_BYTES_MAX, MYR_KIND_BIT(CSV), "a list of port names", &text, err));
-    return myr_port_names_add_text(names, arena, path, (struct myr_str){text.data, text.len}, err);
+    return myr_port_names_add_text(names, arena, myr_file_name(path),
+                                   (struct myr_str){text.data, text.len}, err);
 }
 
 /* System 0 is the design's own spelling. */

@@ -1,4 +1,5 @@
 #include "myriad/text.h"
+#include "myriad/text/kind.h"
 #include "orders/orders.h"
 
 /*
@@ -382,10 +383,12 @@ int myr_orders_since_text(struct myr_orders *orders, const char *file, struct my
 int myr_orders_since(struct myr_orders *orders, const char *path, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    MYR_TRY(myr_file_read(path, STATE_BYTES_MAX, &text, err));
+    MYR_TRY(myr_kind_read(path, STATE_BYTES_MAX, MYR_KINDS_CSV | MYR_KIND_BIT(EMPTY),
+                          "what verify orders wrote with --state", &text, err));
     /* Names in the lists of faults are borrowed from the text. */
     char *kept_text = myr_arena_strndup(orders->arena, text.len ? text.data : "", text.len);
-    return myr_orders_since_text(orders, path, (struct myr_str){kept_text, text.len}, err);
+    return myr_orders_since_text(orders, myr_file_name(path), (struct myr_str){kept_text, text.len},
+                                 err);
 }
 
 static void put_faults(struct myr_buf *buf, const struct myr_faults *faults)

@@ -74,7 +74,7 @@ static int read_rows(struct row_reader *reader, const char *path, struct myr_err
     myr_arena_init(&arena);
     MYR_TRY(myr_kind_read(path, INPUT_FILE_MAX, MYR_KINDS_CSV,
                           "a CSV list of two columns, a device first,", &text, err));
-    myr_csv_init(&csv, &arena, path, (struct myr_str){text.data, text.len});
+    myr_csv_init(&csv, &arena, myr_file_name(path), (struct myr_str){text.data, text.len});
     int more = myr_csv_next(&csv, err); /* the header */
     while (more > 0 && (more = myr_csv_next(&csv, err)) > 0) {
         if (csv.count != 2) {

@@ -254,6 +254,6 @@ int myr_tables_read(struct myr_tables *tables, const struct myr_binding *binding
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     MYR_TRY(myr_kind_read(path, (size_t)1 << BYTES_MAX_SHIFT, MYR_KIND_BIT(FORWARDING),
                           tables_expected, &text, err));
-    return myr_tables_read_text(tables, binding, path, (struct myr_str){text.data, text.len},
-                                ret_unknown, err);
+    return myr_tables_read_text(tables, binding, myr_file_name(path),
+                                (struct myr_str){text.data, text.len}, ret_unknown, err);
 }

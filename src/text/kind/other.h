@@ -11,5 +11,8 @@ struct kind_other {
     const char *hint;  /* what to give instead; NULL: nothing better is known */
 };
 
-/* NULL when it is none of them. 'line' is the first that is neither blank nor a remark. */
-const struct kind_other *kind_other_of(struct myr_str text, struct myr_str line);
+/*
+ * NULL when it is none of them. 'line' is the first that is neither blank nor a remark;
+ * 'ret_printed' is true for what is told by words, and so may stand in a log.
+ */
+const struct kind_other *kind_other_of(struct myr_str text, struct myr_str line, bool *ret_printed);

@@ -100,7 +100,48 @@ static const struct {
     {BYTES("[17] \"S-1\"[1]\n"), MYR_KIND_TEXT, "some text"},
     {BYTES("- a\n- b\n"), MYR_KIND_TEXT, "some text"},
     {BYTES("%PDF-1.7\n"), MYR_KIND_OTHER, "a PDF document"},
-    {BYTES("CA 'mlx5_0'\n\tCA type: MT4129\n"), MYR_KIND_OTHER, "ibstat output"},
+    {BYTES("CA 'mlx5_0'\n\tCA type: MT4129\n"), MYR_KIND_PRINTED, "ibstat output"},
+    /* Documents of ours, by keys that no other one has. */
+    {BYTES("schema: myriad.layout\nversion: 1\n"), MYR_KIND_LAYOUT, "a layout"},
+    {BYTES("layout:\n  tp: 8\n"), MYR_KIND_LAYOUT, "a layout"},
+    {BYTES("layout: tp8\n"), MYR_KIND_YAML, "YAML with the key 'layout'"},
+    {BYTES("{\"model_type\": \"llama\"}"), MYR_KIND_MODEL, "a model"},
+    {BYTES("name: m\nlayers: 2\nhidden: 64\nheads: 2\n"), MYR_KIND_MODEL, "a model"},
+    {BYTES("gpus: 8\ncommand: echo\n"), MYR_KIND_JOB, "a job file"},
+    {BYTES("gpus: 8\n"), MYR_KIND_YAML, "YAML with the key 'gpus'"},
+    {BYTES("gpus:\n  h100: {}\n"), MYR_KIND_CATALOG, "a catalogue"},
+    {BYTES("cluster: {nodes: 4}\nhours: 1\n"), MYR_KIND_SCENARIO, "a scenario of the twin"},
+    {BYTES("cluster: {nodes: 4}\ndays: 1\n"), MYR_KIND_SCENARIO, "a scenario of the twin"},
+    {BYTES("seed: 1\nhash: 00\nscenario: |\n"), MYR_KIND_CASE, "a case of the twin"},
+    {BYTES("cluster: \"a\"\nworld: agents\nnodes: n\n"), MYR_KIND_CONFIG,
+     "a server's configuration"},
+    {BYTES("tenants:\n  a: {}\n"), MYR_KIND_TENANTS, "a tree of tenants"},
+    {BYTES("tenants: 4\n"), MYR_KIND_YAML, "YAML with the key 'tenants'"},
+    {BYTES("topology: x\nworkload: y\n"), MYR_KIND_SWEEP, "a sweep of simulations"},
+    {BYTES("design: x\nworkload: y\n"), MYR_KIND_SWEEP, "a sweep of simulations"},
+    {BYTES("constants:\n"), MYR_KIND_PROFILE, "a profile of fit"},
+    {BYTES("recovery: {}\n"), MYR_KIND_RECOVERY, "recovery data"},
+    {BYTES("{\"policy\": \"ecmp\", \"gpus\": 8, \"links\": 4, \"rows\": []}"), MYR_KIND_CONTENTION,
+     "a table of 'myriad sim contention'"},
+    {BYTES("rows: 2\ncolumns: 3\n"), MYR_KIND_ROOM, "a room"},
+    {BYTES("apiVersion: v1\nclusters: []\ncontexts: []\nusers: []\n"), MYR_KIND_KUBECONFIG,
+     "a kubeconfig"},
+    {BYTES("{\"schema\": \"myriad.fit\", \"version\": 1}"), MYR_KIND_ANSWER,
+     "an answer of Myriad (myriad.fit)"},
+    {BYTES("CTRL\x01\0\0\0\x10"), MYR_KIND_STATE, "a saved state of the controller"},
+    {BYTES("CTRL,ALT,DEL\n"), MYR_KIND_CSV, "a CSV list with the header 'CTRL,ALT,DEL'"},
+    {BYTES("MYRSIMRN\x01\0"), MYR_KIND_SAVED, "a saved run of 'myriad sim'"},
+    /* Secrets: one word drawn at random, or PEM wherever it stands. */
+    {BYTES("b8dbd92a45abb47f39d032c334f5c1ede15cc23d098a1e0c\n"), MYR_KIND_SECRET,
+     "a token, a key or a certificate"},
+    {BYTES("HF_TOKEN=hf_kD93jsLq02MzPw71xTbn4\n"), MYR_KIND_SECRET,
+     "a token, a key or a certificate"},
+    {BYTES("Bag Attributes\n-----BEGIN PRIVATE KEY-----\nMII\n"), MYR_KIND_SECRET,
+     "a certificate or a key"},
+    {BYTES("b8dbd92a45abb47f39d032c334f5c1ed  a.yaml\n"), MYR_KIND_TEXT, "some text"},
+    {BYTES("node0001-rack12-row3.cluster.example.com\n"), MYR_KIND_TEXT, "some text"},
+    {BYTES("a-long-name-of-words-without-any-figures\n"), MYR_KIND_TEXT, "some text"},
+    {BYTES("<!DOCTYPE html>\n<html><svg/></html>\n"), MYR_KIND_HTML, "an HTML page"},
     {BYTES("iteration 10, loss: 3\n"), MYR_KIND_TEXT, "some text"},
     {BYTES("one stray \xFF byte\n"), MYR_KIND_TEXT, "some text"},
     {BYTES("# only a remark\n"), MYR_KIND_TEXT, "some text"},
@@ -127,11 +168,13 @@ static void a_reader_takes_its_own_kind_and_what_is_not_known(void **state)
     (void)state;
     struct myr_err err = {};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(samples); i++) {
-        uint32_t own = UINT32_C(1) << samples[i].kind;
+        uint64_t own = UINT64_C(1) << samples[i].kind;
         assert_int_equal(myr_kind_check("f", samples[i].text, own, "x", &err), MYR_OK);
         assert_string_equal(err.message, "");
         struct myr_err other = {};
-        int rc = myr_kind_check("f", samples[i].text, ~own, "a thing", &other);
+        /* Where a secret is expected no words of the text are told. */
+        int rc =
+            myr_kind_check("f", samples[i].text, ~own & ~MYR_KIND_BIT(SECRET), "a thing", &other);
         if (samples[i].kind == MYR_KIND_TEXT) {
             assert_int_equal(rc, MYR_OK);
             continue;
@@ -144,17 +187,41 @@ static void a_reader_takes_its_own_kind_and_what_is_not_known(void **state)
             myr_buf_printf(&buf, "f:1:1: looks like %s; a thing is expected", samples[i].words);
         }
         assert_string_equal(other.message, buf.data);
-        if (samples[i].kind == MYR_KIND_OTHER) {
-            myr_buf_done(&buf);
-            continue;
-        }
-        assert_int_equal(other.hint[0] != 0, samples[i].kind == MYR_KIND_GZIP ||
-                                                 samples[i].kind == MYR_KIND_ZIP ||
-                                                 samples[i].kind == MYR_KIND_UTF16 ||
-                                                 samples[i].kind == MYR_KIND_LLDP_TEXT ||
-                                                 samples[i].kind == MYR_KIND_SEPARATED);
+        uint64_t hinted = MYR_KIND_BIT(GZIP) | MYR_KIND_BIT(ZIP) | MYR_KIND_BIT(UTF16) |
+                          MYR_KIND_BIT(LLDP_TEXT) | MYR_KIND_BIT(SEPARATED) | MYR_KIND_BIT(SPEC) |
+                          MYR_KIND_BIT(LAYOUT) | MYR_KIND_BIT(MODEL) | MYR_KIND_BIT(JOB) |
+                          MYR_KIND_BIT(SCENARIO) | MYR_KIND_BIT(CASE) | MYR_KIND_BIT(CONFIG) |
+                          MYR_KIND_BIT(SWEEP) | MYR_KIND_BIT(PROFILE) | MYR_KIND_BIT(STATE) |
+                          MYR_KIND_BIT(SAVED) | MYR_KIND_BIT(SECRET);
+        uint64_t others = MYR_KIND_BIT(OTHER) | MYR_KIND_BIT(PRINTED); /* some have one */
+        assert_true(own & others || (other.hint[0] != 0) == ((own & hinted) != 0));
         myr_buf_done(&buf);
     }
+}
+
+static void what_is_secret_is_never_shown(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"lab/admin.token", "ca-key.pem", "a/b.key", "x.crt",
+                                        "id_rsa",          "token",      ".netrc"};
+    struct myr_str list = MYR_STR("user,hunter2\n");
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
+        struct myr_err err = {};
+        assert_int_equal(myr_kind_check(names[i], list, MYR_KINDS_CSV, "a list", &err), MYR_EINVAL);
+        assert_non_null(strstr(err.message, "looks like a token, a key or a certificate;"));
+        assert_null(strstr(err.message, "hunter2"));
+    }
+    struct myr_err err = {};
+    assert_int_equal(myr_kind_check("tokens.csv", list, MYR_KINDS_CSV, "a list", &err), MYR_OK);
+    /* Neither is what was given in the place of a secret. */
+    assert_int_equal(myr_kind_check("f", list, MYR_KIND_BIT(SECRET), "a token", &err), MYR_EINVAL);
+    assert_string_equal(err.message, "f:1:1: looks like a CSV list; a token is expected");
+    char shown[MYR_EXCERPT_MAX];
+    assert_string_equal(
+        myr_text_excerpt(MYR_STR("key=b8dbd92a45abb47f39d032c334f5c1ed end"), shown),
+        "key=*** end");
+    assert_string_equal(myr_text_excerpt(MYR_STR("0x248a0703008a8a30 S-248a0703008a8a30"), shown),
+                        "0x248a0703008a8a30 S-248a0703008a8a30");
 }
 
 /* The window of the look may end anywhere, also within a character. */
@@ -180,6 +247,7 @@ int main(void)
         cmocka_unit_test(every_kind_is_told_and_named),
         cmocka_unit_test(a_reader_takes_its_own_kind_and_what_is_not_known),
         cmocka_unit_test(a_long_text_is_judged_by_its_beginning),
+        cmocka_unit_test(what_is_secret_is_never_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -234,7 +234,7 @@ static void a_look_has_its_limits(void **state)
     }
     far.len = 16384 - 12;
     myr_buf_puts(&far, "OpenSM 3.1 x");
-    assert_kind(&far, MYR_KIND_OTHER);
+    assert_kind(&far, MYR_KIND_PRINTED);
     far.data[16384 - 12] = 'o';
     assert_kind(&far, MYR_KIND_TEXT);
     far.data[16384 - 1] = '\0'; /* the last byte that is looked at */

@@ -2,7 +2,9 @@
  * kind_other: two tables, one of bytes at a fixed place and one of words near the top. Adding a
  * kind is adding a row; none of them is ever read, only named.
  */
-#include "kind_other.h"
+#include "kind/other.h"
+
+#include "kind/scan.h"
 
 /* Hints that several kinds share. */
 static const char as_csv[] = "in a spreadsheet, save as \"CSV UTF-8\"";
@@ -43,7 +45,6 @@ static const struct {
     {"SQLite format 3", 15, 0, {"an SQLite database", NULL}},
     {"\xD4\xC3\xB2\xA1", 4, 0, {"a packet capture", NULL}},
     {"\x0A\x0D\x0D\x0A", 4, 0, {"a packet capture", NULL}},
-    {"-----BEGIN ", 11, 0, {"a certificate or a key", NULL}},
     {"#!", 2, 0, {"a script", NULL}},
 };
 
@@ -115,20 +116,10 @@ static const struct {
     {STARTS, "Connection ", "refused", {"an error message", run_again}},
 };
 
-static bool has(struct myr_str text, const char *word)
-{
-    return memmem(text.data, text.len, word, strlen(word)) != NULL;
-}
-
-static bool starts(struct myr_str text, const char *word)
-{
-    size_t len = strlen(word);
-    return text.len >= len && memcmp(text.data, word, len) == 0;
-}
-
 /* The first that fits, so the order of the tables counts. */
-const struct kind_other *kind_other_of(struct myr_str text, struct myr_str line)
+const struct kind_other *kind_other_of(struct myr_str text, struct myr_str line, bool *ret_printed)
 {
+    *ret_printed = false;
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(magics); i++) {
         if (text.len >= magics[i].at + magics[i].length &&
             memcmp(text.data + magics[i].at, magics[i].magic, magics[i].length) == 0) {
@@ -136,9 +127,10 @@ const struct kind_other *kind_other_of(struct myr_str text, struct myr_str line)
         }
     }
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(texts); i++) {
-        bool there =
-            texts[i].where == STARTS ? starts(line, texts[i].word) : has(text, texts[i].word);
-        if (there && (!texts[i].also || has(text, texts[i].also))) {
+        bool there = texts[i].where == STARTS ? kind_begins(line, texts[i].word)
+                                              : kind_contains(text, texts[i].word);
+        if (there && (!texts[i].also || kind_contains(text, texts[i].also))) {
+            *ret_printed = true;
             return &texts[i].kind;
         }
     }
