@@ -251,6 +251,78 @@ static void a_service_runs_until_it_is_cancelled(void **state)
     myr_control_free(f.control);
 }
 
+/* Nodes that nobody has heard of. */
+static struct fixture unheard_of(uint32_t nodes)
+{
+    struct fixture f = {};
+    struct myr_place_shape shape = {nodes, 8, 4, nodes};
+    struct myr_control_policy policy = myr_control_policy_default();
+    assert_int_equal(myr_control_create(&shape, &policy, 1, &f.control, NULL), MYR_OK);
+    return f;
+}
+
+static void join(struct fixture *f, uint32_t node, uint32_t boot)
+{
+    tell(f, (struct myr_event){.kind = MYR_EVENT_JOIN, .node = node, .boot = boot});
+    /* The first test of each boot. */
+    tell(f,
+         (struct myr_event){.kind = MYR_EVENT_TESTED, .node = node, .boot = boot, .epoch = boot});
+}
+
+static void expect_node(const struct fixture *f, uint32_t node, enum myr_node_state state)
+{
+    assert_string_equal(myr_node_state_name(myr_control_node(f->control, node).state),
+                        myr_node_state_name(state));
+    assert_int_equal(myr_control_node(f->control, node).usable, state == MYR_NODE_HEALTHY);
+}
+
+/* A person drains nodes before they are switched on: it is seen at once, and holds. */
+static void a_drain_before_the_first_word_holds(void **state)
+{
+    (void)state;
+    struct fixture f = unheard_of(3);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_DRAIN, .node = 0});
+    assert_int_equal(count_effects(&f, MYR_EFFECT_NODE), 1);
+    expect_node(&f, 0, MYR_NODE_DRAINED);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_DRAIN, .node = 0}); /* again: it is so already */
+    assert_int_equal(count_effects(&f, MYR_EFFECT_NODE), 0);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_DRAIN, .node = 2});
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_UNDRAIN, .node = 2});
+    expect_node(&f, 2, MYR_NODE_UNKNOWN);
+    join(&f, 0, 1);
+    expect_node(&f, 0, MYR_NODE_DRAINED);
+    join(&f, 0, 2); /* started anew */
+    expect_node(&f, 0, MYR_NODE_DRAINED);
+    uint32_t job = submit(&f, 8, MYR_RESTART_STRICT);
+    assert_int_equal(myr_control_job(f.control, job).state, MYR_CONTROL_QUEUED);
+    join(&f, 1, 1); /* the job goes there */
+    struct myr_control_rank rank;
+    assert_int_equal(myr_control_job_ranks(f.control, job, &rank, 1), 1);
+    assert_int_equal(rank.node, 1);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_UNDRAIN, .node = 0});
+    expect_node(&f, 0, MYR_NODE_HEALTHY);
+    myr_control_free(f.control);
+}
+
+/* A scheduler below may hold it back as well; of its faults nobody can know. */
+static void only_who_drains_makes_an_unheard_node_drained(void **state)
+{
+    (void)state;
+    struct fixture f = unheard_of(2);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_HOLD, .node = 0, .code = MYR_HOLD_NEW});
+    expect_node(&f, 0, MYR_NODE_DRAINED);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_HOLD, .node = 0, .code = MYR_HOLD_NONE});
+    expect_node(&f, 0, MYR_NODE_UNKNOWN);
+    say(&f, MYR_EVENT_SYMPTOM, 1, 0, 0, MYR_SYMPTOM_FAILED);
+    expect_node(&f, 1, MYR_NODE_UNKNOWN);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_DRAIN, .node = 1});
+    assert_int_equal(count_effects(&f, MYR_EFFECT_REPAIR), 0); /* nobody has it to give away */
+    expect_node(&f, 1, MYR_NODE_DRAINED);
+    join(&f, 1, 1);
+    expect_node(&f, 1, MYR_NODE_DRAINED);
+    myr_control_free(f.control);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +333,8 @@ int main(void)
         cmocka_unit_test(cancelled_ranks_have_a_grace),
         cmocka_unit_test(a_job_saves_before_its_node_fails),
         cmocka_unit_test(a_service_runs_until_it_is_cancelled),
+        cmocka_unit_test(a_drain_before_the_first_word_holds),
+        cmocka_unit_test(only_who_drains_makes_an_unheard_node_drained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -325,6 +325,28 @@ def end_well(site):
     need(result.returncode == 1 and "others may read node.pem" in result.stdout, result)
 
 
+def drained_first(site):
+    """Drained before it ever came it is so when it comes, and until it is resumed."""
+    cluster = site.cluster
+
+    def node():
+        return cluster.get("/v1/nodes/n5")
+    need(node()["state"] == "drained" and node()["boot"] == 0, node())
+    cluster.start_agent("n5")
+    wait_for("n5 has come", lambda: node()["boot"] > 0)
+    job = cluster.submit("name: waits\nnodes: 1\ncommand: 'true'\n")  # there is no other room
+    for _ in range(20):
+        need(node()["state"] == "drained", node())
+        need(cluster.job(job)["state"] == "queued", cluster.job(job))
+        time.sleep(0.1)
+    need(node()["reason"].endswith("not there"), node())
+    cluster.post("/v1/nodes/n5/resume", {})
+    wait_for("its job is done", lambda: cluster.job(job)["state"] == "done")
+    need(cluster.job(job)["node_names"] == ["n5"], cluster.job(job))
+    cluster.end_agent("n5")
+    print("a drain that came first holds", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("myriad", "agent", "papers"):
@@ -332,9 +354,9 @@ def main():
     options = parser.parse_args()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="myriad-relay-"))
     manager = Manager(folder)
-    with Cluster(options.myriad, options.agent, folder, NODES + ["n4"]) as cluster:
+    with Cluster(options.myriad, options.agent, folder, NODES + ["n4", "n5"]) as cluster:
         need(cluster.start_server(), "the server does not start")
-        cluster.post("/v1/nodes/n4/drain", {"reason": "not there"})
+        cluster.post("/v1/nodes/n[4-5]/drain", {"reason": "not there"})
         site = Site(cluster)
         lab = Lab(cluster, options.papers, folder)
         for process in (cluster.server, site.relay):
@@ -344,6 +366,7 @@ def main():
             step(site)
         speak_for_others(site, lab)
         false_relay(site, lab)
+        drained_first(site)
         site.manager = manager
         end_well(site)
     shutil.rmtree(folder, ignore_errors=True)

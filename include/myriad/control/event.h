@@ -129,13 +129,13 @@ struct myr_effect {
 };
 
 enum myr_node_state {
-    MYR_NODE_UNKNOWN,  /* never heard */
+    MYR_NODE_UNKNOWN,  /* never heard, and nobody wants it empty */
     MYR_NODE_JOINING,  /* heard, not yet tested */
     MYR_NODE_CHECKING, /* under test */
     MYR_NODE_HEALTHY,
     MYR_NODE_SUSPECT,  /* silent, blamed, or bad beyond the drain limit; gets no job */
     MYR_NODE_DRAINING, /* gets no job, has some */
-    MYR_NODE_DRAINED,  /* has none */
+    MYR_NODE_DRAINED,  /* has none; perhaps it was never heard */
     MYR_NODE_REPAIR,   /* given to people until it joins again */
     MYR_NODE_STATES
 };

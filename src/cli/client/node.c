@@ -139,7 +139,8 @@ static const struct myr_command drain_command = {
     .summary = "take nodes out: no more jobs on them",
     .details = "NAMES is one name or a list, 'gpu-[01-08,12]'; all of them are known, or nothing "
                "is done. What runs there is moved, or ends, as the controller decides; then the "
-               "node is drained. CSV output lists the nodes.",
+               "node is drained. One whose agent has not come yet is drained already, and still "
+               "when it comes. CSV output lists the nodes.",
     .example = "myriad node drain gpu-01 --reason 'fan 3 is loud'",
     CLI_CLIENT_OPTIONS(drain_rows, drain_defaults),
     .operand_min = 1,
