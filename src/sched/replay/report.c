@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "myriad/text/amount.h"
 #include "myriad/text/chart.h"
 #include "myriad/text/page.h"
 
@@ -29,10 +30,8 @@ struct size_words {
 /* What stands at the left of a bar. */
 static void name_size(const struct myr_replay_size_row *row, struct size_words *ret)
 {
-    char jobs[32];
-    snprintf(ret->name, sizeof(ret->name), "%u GPU%s, %s job%s", row->gpus,
-             row->gpus == 1 ? "" : "s", myr_u64_grouped(row->jobs, jobs),
-             row->jobs == 1 ? "" : "s");
+    snprintf(ret->name, sizeof(ret->name), "%s, %s", MYR_COUNT(row->gpus, "GPU"),
+             MYR_COUNT(row->jobs, "job"));
 }
 
 /* A time as people say it: "40 s", "12 min", "2.6 h", "1,514 h". */
@@ -273,10 +272,12 @@ void myr_replay_page(const struct myr_replay_question *question,
     char words[400];
     myr_page_begin(buf, "Replay of a trace of jobs");
     snprintf(words, sizeof(words),
-             "%.200s on %u nodes of %u GPUs%s, %u nodes a leaf%s, policy %s. The policy knew no "
-             "durations. Wait is all time a job did not run.",
-             answer->trace.file, shape->nodes, shape->gpus_per_node,
-             answer->cluster.assumed_gpus_per_node ? " (assumed)" : "", shape->group_nodes,
+             "%.200s on %s of %s%s, %s a leaf%s, policy %s. The policy knew no durations. Wait is "
+             "all time a job did not run.",
+             answer->trace.file, MYR_COUNT(shape->nodes, "node"),
+             MYR_COUNT(shape->gpus_per_node, "GPU"),
+             answer->cluster.assumed_gpus_per_node ? " (assumed)" : "",
+             MYR_COUNT(shape->group_nodes, "node"),
              answer->cluster.assumed_leaf_nodes ? " (assumed)" : "",
              myr_replay_policy_names[question->policy]);
     myr_page_note(buf, words);
