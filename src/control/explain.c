@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "myriad/sched/why.h"
+#include "myriad/text/amount.h"
 #include "state.h"
 
 MYR_PRINTF(3, 4)
@@ -39,8 +40,26 @@ static bool waits_for_another(const struct myr_control *c, uint32_t id)
     return after > 0 && job_of(c, after - 1)->state != MYR_CONTROL_DONE;
 }
 
+/* As the core itself calls them. */
+static void put_node(const void *context, uint32_t node, struct myr_buf *ret)
+{
+    (void)context;
+    myr_buf_printf(ret, "node/%05u", node);
+}
+
+/*
+ * The core's own time, as far as it has come by now. Whether the clock has stepped since the last
+ * event shows with the next one.
+ */
+static int64_t steady_now_ms(const struct myr_control *c, const struct myr_explain_asker *asker)
+{
+    int64_t passed_ms = asker->now_ms - c->head.wall_ms;
+    return c->head.steady_ms + (passed_ms > 0 ? passed_ms : 0);
+}
+
 /* Asked of a copy: the queue uses its own scratch space to answer. */
-static void put_why(const struct myr_control *c, uint32_t id, struct myr_explanation *e)
+static void put_why(const struct myr_control *c, uint32_t id, const struct myr_explain_asker *asker,
+                    struct myr_explanation *e)
 {
     if (waits_for_another(c, id)) {
         put(e, "awaits", "job/%u to be done", job_of(c, id)->spec.after - 1);
@@ -49,25 +68,33 @@ static void put_why(const struct myr_control *c, uint32_t id, struct myr_explana
     MYR_CLEANUP(myr_control_cleanup) struct myr_control *copy = myr_control_fork(c);
     struct myr_why why;
     MYR_ASSERT(job_of(c, id)->state == MYR_CONTROL_QUEUED);
-    myr_queue_why(copy->queue, c->head.steady_ms / 1000, id, &why);
+    myr_queue_why(copy->queue, steady_now_ms(c, asker) / 1000, id, &why);
     put(e, "waits", "%s", myr_why_words(why.kind));
-    myr_why_facts(&why, &(struct myr_why_sink){put_fact, e});
+    myr_why_facts(&why, &(struct myr_why_sink){put_fact, e, asker->names});
+}
+
+/* By the asker's clock where it knows the moment; hours without a controller are in that. */
+static int64_t since_submit_ms(const struct myr_control *c, const struct job *job,
+                               const struct myr_explain_asker *asker)
+{
+    return asker->submitted_ms < 0 ? steady_now_ms(c, asker) - job->submitted_ms
+                                   : asker->now_ms - asker->submitted_ms;
 }
 
 /* From what it is to what it waits for. */
-static void explain_job(const struct myr_control *c, uint32_t id, struct myr_explanation *e)
+static void explain_job(const struct myr_control *c, uint32_t id,
+                        const struct myr_explain_asker *asker, struct myr_explanation *e)
 {
     const struct job *job = job_of(c, id);
     put(e, "state", "%s", myr_control_job_state_name((enum myr_control_job_state)job->state));
-    put(e, "asks for", "%u GPUs, priority %d, restart %s", job->spec.gpus, job->spec.priority,
-        job->spec.restart == MYR_RESTART_STRICT ? "strict" : "epoch");
-    /* In the core's own time: hours without a controller are not in it. */
-    put(e, "submitted", "%.1f h ago", (double)(c->head.steady_ms - job->submitted_ms) / 3600e3);
+    put(e, "asks for", "%s, priority %d, restart %s", MYR_COUNT(job->spec.gpus, "GPU"),
+        job->spec.priority, job->spec.restart == MYR_RESTART_STRICT ? "strict" : "epoch");
+    put(e, "submitted", "%s ago", MYR_DURATION(since_submit_ms(c, job, asker) / 1000));
     /* Without an epoch it has never started. */
     if (job->epoch > 0) {
-        put(e, "incarnation", "%u, begun %.1f h ago; %u failures of %u that are allowed",
-            job->epoch, (double)(c->head.steady_ms - job->started_ms) / 3600e3, job->failures,
-            job->spec.retries);
+        put(e, "incarnation", "%u, begun %s ago; %s of at most %u", job->epoch,
+            MYR_DURATION((steady_now_ms(c, asker) - job->started_ms) / 1000),
+            MYR_COUNT(job->failures, "failure"), job->spec.retries);
         if (job->state == MYR_CONTROL_DONE) {
             put(e, "progress", "all of its work; it last told of step %lld", (long long)job->step);
         } else {
@@ -76,21 +103,20 @@ static void explain_job(const struct myr_control *c, uint32_t id, struct myr_exp
         }
     }
     if (job->ranks > 0) {
-        put(e, "nodes", "%u, of which %u are up and %u not known to be gone", job->ranks, job->up,
-            job->open);
+        put(e, "nodes", "%u; %u up, %u not known to be gone", job->ranks, job->up, job->open);
     }
     /* What it waits for, whoever has to do it. */
     if (job->suspects > 0) {
-        put(e, "awaits", "tests of %u nodes", job->suspects);
+        put(e, "awaits", "tests of %s", MYR_COUNT(job->suspects, "node"));
     }
     if (job->after != AFTER_NONE && job->open > 0) {
-        put(e, "awaits", "%u ranks to end", job->open);
+        put(e, "awaits", "%s to end", MYR_COUNT(job->open, "rank"));
     }
     if (job->old_open > 0) {
-        put(e, "left behind", "%u ranks of older incarnations", job->old_open);
+        put(e, "left behind", "%s of older incarnations", MYR_COUNT(job->old_open, "rank"));
     }
     if (job->state == MYR_CONTROL_QUEUED) {
-        put_why(c, id, e);
+        put_why(c, id, asker, e);
     }
 }
 
@@ -100,7 +126,11 @@ static void explain_node(const struct myr_control *c, uint32_t id, struct myr_ex
     const struct node *node = node_of(c, id);
     uint32_t drawn = 0;
     put(e, "state", "%s", myr_node_state_name((enum myr_node_state)node->state));
-    put(e, "heard", "%s, boot %u", node->silent ? "not now" : "yes", node->boot);
+    if (node->boot == 0) {
+        put(e, "heard", "never");
+    } else {
+        put(e, "heard", "%s, boot %u", node->silent ? "not now" : "yes", node->boot);
+    }
     put(e, "used", "%s",
         node->drain & DRAIN_PERSON  ? "no: a person drains it"
         : node->drain & DRAIN_FAULT ? "no: it failed and is drained"
@@ -111,21 +141,24 @@ static void explain_node(const struct myr_control *c, uint32_t id, struct myr_ex
         : node->testing             ? "nothing new: it is under test"
         : !node->checked            ? "no: it was never tested"
                                     : "yes");
-    put(e, "blamed", "%u times for failures, though tests were good", node->blamed);
+    put(e, "blamed", "%s for failures, though tests were good", MYR_COUNT(node->blamed, "time"));
     /* A node may have many ranks of short jobs: some of them tell enough. */
     for (uint32_t at = node->first_rank; at != MYR_NONE && drawn < 16; drawn++) {
         const struct rank *rank = slot_of(c, at);
         MYR_ASSERT(rank->node == id && rank->state != RANK_FREE);
-        put(e, "job", "job/%u, incarnation %u, %d GPUs%s", rank->job, rank->epoch,
-            __builtin_popcountll(rank->gpus),
+        put(e, "job", "job/%u, incarnation %u, %s%s", rank->job, rank->epoch,
+            MYR_COUNT((uint64_t)__builtin_popcountll(rank->gpus), "GPU"),
             rank_is_open(rank) ? rank->old ? ", left behind" : "" : ", not running");
         at = rank->next_on_node;
     }
 }
 
-int myr_control_explain(const struct myr_control *c, const char *name, struct myr_explanation *ret,
+int myr_control_explain(const struct myr_control *c, const char *name,
+                        const struct myr_explain_asker *asker, struct myr_explanation *ret,
                         struct myr_err *err)
 {
+    struct myr_explain_asker known =
+        asker ? *asker : (struct myr_explain_asker){.now_ms = c->head.wall_ms, .submitted_ms = -1};
     /* Names as they are printed; leading zeros of a node's number do no harm. */
     bool job = strncmp(name, "job/", 4) == 0, node = strncmp(name, "node/", 5) == 0;
     uint64_t id = 0, count = job ? c->jobs.count : c->shape.nodes;
@@ -138,8 +171,9 @@ int myr_control_explain(const struct myr_control *c, const char *name, struct my
         return myr_err_set(err, MYR_ENOENT, "there is no %s %llu, the state has %llu",
                            job ? "job" : "node", (unsigned long long)id, (unsigned long long)count);
     }
+    known.names.put = known.names.put ? known.names.put : put_node;
     if (job) {
-        explain_job(c, (uint32_t)id, ret);
+        explain_job(c, (uint32_t)id, &known, ret);
     } else {
         explain_node(c, (uint32_t)id, ret);
     }

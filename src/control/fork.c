@@ -3,6 +3,7 @@
 
 #include "myriad/sched/events.h"
 #include "myriad/sched/snapshot.h"
+#include "myriad/text/amount.h"
 #include "state.h"
 
 struct myr_control *myr_control_fork(const struct myr_control *c)
@@ -45,8 +46,8 @@ int myr_control_grow(struct myr_control *c, uint32_t nodes, struct myr_err *err)
 {
     struct myr_place_shape shape = c->shape;
     if (nodes < shape.nodes) {
-        return myr_err_set(err, MYR_EINVAL, "%u nodes, at least the present %u are expected", nodes,
-                           shape.nodes);
+        return myr_err_set(err, MYR_EINVAL, "%s, at least the present %u are expected",
+                           MYR_COUNT(nodes, "node"), shape.nodes);
     }
     /* A cluster of one pod stays one. */
     shape.pod_nodes = shape.pod_nodes == shape.nodes ? nodes : shape.pod_nodes;

@@ -284,7 +284,7 @@ static void put_explained(struct life *l, const char *name)
 {
     static struct myr_explanation e;
     struct myr_err err = {};
-    int rc = myr_control_explain(l->f.control, name, &e, &err);
+    int rc = myr_control_explain(l->f.control, name, NULL, &e, &err);
     myr_buf_printf(&l->story, "%s: %s\n", name, rc < 0 ? err.message : "");
     for (uint32_t i = 0; i < e.count; i++) {
         myr_buf_printf(&l->story, "  %s: %s\n", e.facts[i].what, e.facts[i].is);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "myriad/sched/queue.h"
+#include "myriad/text/amount.h"
 
 /* The copy, and orders to stop that wait for their answer. */
 struct trial {
@@ -189,8 +190,8 @@ static int submit(struct trial *t, const struct myr_whatif_question *q,
     MYR_TRY(tell(t, &event, err));
     uint32_t id = myr_control_find(t->control, token);
     if (id == MYR_NONE) {
-        return myr_err_set(err, MYR_EINVAL, "a job of %u GPUs can never be placed here",
-                           q->submit_gpus);
+        return myr_err_set(err, MYR_EINVAL, "a job of %s can never be placed here",
+                           MYR_COUNT(q->submit_gpus, "GPU"));
     }
     MYR_TRY(obey(t, err));
     struct myr_control_job job = myr_control_job(t->control, id);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "myriad/text/amount.h"
 
 enum { JOBS_LISTED = 2000 }; /* on one page */
 
@@ -493,16 +494,24 @@ static bool put_cluster(const struct server *server, uint32_t id, struct myr_jso
         return false;
     }
     put_line(json, "cluster",
-             "%u of %u nodes may take jobs, too few for %u GPUs: %u are drained or being drained, "
-             "%u in repair, %u suspect, %u joining or under test, %u never came",
-             usable, server->rows.node_count, job.spec.gpus,
+             "%u of %s may take jobs, too few for %s: %u drained or being drained, %u in repair, "
+             "%u suspect, %u joining or under test, %u never came",
+             usable, MYR_COUNT(server->rows.node_count, "node"), MYR_COUNT(job.spec.gpus, "GPU"),
              states[MYR_NODE_DRAINED] + states[MYR_NODE_DRAINING], states[MYR_NODE_REPAIR],
              states[MYR_NODE_SUSPECT], states[MYR_NODE_JOINING] + states[MYR_NODE_CHECKING],
              states[MYR_NODE_UNKNOWN]);
     return true;
 }
 
-/* What the core says, with what it does not know: how ranks ended, and nodes that are missing. */
+static void put_node_name(const void *context, uint32_t node, struct myr_buf *ret)
+{
+    const struct server *server = context;
+    MYR_ASSERT(node < server->rows.node_count);
+    myr_buf_puts(ret, server->rows.nodes[node].name);
+}
+
+/* What the core says, with what it does not know: the time and the nodes' names, how ranks ended,
+ * and nodes that are missing. */
 int api_explain(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;
@@ -512,12 +521,13 @@ int api_explain(struct request *request, struct myr_buf *ret, struct myr_err *er
     struct myr_json json;
     MYR_TRY(request_job(request, &id, err));
     snprintf(name, sizeof(name), "job/%u", id);
-    MYR_TRY(myr_control_explain(server->control, name, &why, err));
+    const struct job_row *row = rows_job(server, id);
+    struct myr_explain_asker asker = {core_ms(server), row->submitted_ms, {put_node_name, server}};
+    MYR_TRY(myr_control_explain(server->control, name, &asker, &why, err));
     myr_json_init(&json, ret, MYR_JSON_COMPACT);
     myr_json_object(&json, NULL);
     myr_json_u64(&json, "id", id);
     myr_json_list(&json, "why");
-    const struct job_row *row = rows_job(server, id);
     /* How ranks ended is in the row: the core only counts failures. */
     if (row->reason[0] && row->state >= MYR_CONTROL_DONE) {
         put_line(&json, "ended", "%s", row->reason);

@@ -296,6 +296,33 @@ static void drained_nodes(void)
     ask("Bearer v", "GET", "/v1/nodes/n0", "");
 }
 
+/* It shows at once, holds when the node comes, and is taken back in time. */
+static void drained_before_they_came(void)
+{
+    said("Bearer o", "/v1/nodes/n[4-5]/drain", "{\"reason\":\"no cables yet\"}");
+    ASK_WITH("/v1/nodes", "astate", "drained");
+    ask("Bearer v", "GET", "/v1/jobs/0/explain", "");
+    said("Bearer o", "/v1/nodes/n5/resume", "");
+    join(4, 7);
+    sound(4);
+    ask("Bearer v", "GET", "/v1/nodes/n4", "");
+    assert_false(myr_control_node(server->control, 4).usable);
+    said("Bearer o", "/v1/nodes/n4/resume", "");
+    assert_true(myr_control_node(server->control, 4).usable);
+}
+
+/* Nothing happens, and yet time passes: the queue and the explanation say the same. */
+static void a_quiet_hour(void)
+{
+    struct MHD_Connection *connection = comes_from("10.0.0.9");
+    pass_ms(3600000);
+    ask("Bearer v", "GET", "/v1/jobs/0/explain", "");
+    with(connection, "hAuthorization", "Bearer v");
+    put(connection, "GET", "/v1/queue", MYR_STR(""));
+    myr_buf_printf(&story, "the queue begins\n  %.100s\n", connection->response->body.data);
+    goes(connection);
+}
+
 /* As many digits as are worth it, and a job in the list whose tenant the store has lost. */
 static void amounts(void)
 {
@@ -388,11 +415,13 @@ static void what_is_asked(void **state)
     jobs_at_their_ends();
     backups();
     drained_nodes();
+    drained_before_they_came();
     a_long_queue();
     amounts();
     assets();
     this_list();
     numbers();
+    a_quiet_hour();
     cover_folder();
     assert_kept("server-api.txt", &story);
     serving_end();

@@ -18,15 +18,15 @@ const char *myr_text_count(uint64_t count, const char *word, char ret[MYR_AMOUNT
     return ret;
 }
 
-const char *myr_text_duration(int64_t ms, char ret[MYR_AMOUNT_BYTES])
+const char *myr_text_duration(int64_t seconds, char ret[MYR_AMOUNT_BYTES])
 {
     static const struct {
         int64_t seconds;
         const char *one, *many;
     } units[] = {{86400, "day", "days"}, {3600, "h", "h"}, {60, "min", "min"}, {1, "s", "s"}};
     const size_t last = MYR_ARRAY_COUNT(units) - 1;
-    int64_t seconds = ms > 0 ? ms / 1000 : 0;
     size_t unit = 0;
+    seconds = seconds > 0 ? seconds : 0;
     while (unit < last && seconds < units[unit].seconds) {
         unit++;
     }

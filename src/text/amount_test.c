@@ -53,10 +53,9 @@ static void durations_are_two_units_long(void **state)
         {-1, "0 s"},
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
-        assert_string_equal(MYR_DURATION(cases[i].s * 1000), cases[i].text);
+        assert_string_equal(MYR_DURATION(cases[i].s), cases[i].text);
     }
-    assert_string_equal(MYR_DURATION(999), "0 s");
-    assert_string_equal(MYR_DURATION(INT64_MAX), "106751991167 days 7 h");
+    assert_string_equal(MYR_DURATION(INT64_MAX), "106751991167300 days 15 h");
     assert_string_equal(MYR_DURATION(INT64_MIN), "0 s");
 }
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "myriad/text/amount.h"
+
 const char *const rule_names[RULE_COUNT] = {"given-twice",  "ungranted",  "leak",    "lost-job",
                                             "gang",         "late-start", "drained", "two-lives",
                                             "stale-commit", "done-early", "stuck",   "journal"};
@@ -236,9 +238,10 @@ static void job_says(struct check *k, const struct myr_effect *e)
                            "job %u is called running in epoch %u, which was taken back", e->job,
                            e->epoch);
         } else if (job->up_epoch != e->epoch || job->up_gpus < job->gpus) {
-            check_violated(k, RULE_GANG,
-                           "job %u is called running in epoch %u with %u GPUs up of %u", e->job,
-                           e->epoch, job->up_epoch == e->epoch ? job->up_gpus : 0, job->gpus);
+            check_violated(k, RULE_GANG, "job %u is called running in epoch %u with %s up of %u",
+                           e->job, e->epoch,
+                           MYR_COUNT(job->up_epoch == e->epoch ? job->up_gpus : 0, "GPU"),
+                           job->gpus);
         }
         break;
     case MYR_CONTROL_DONE:
@@ -250,9 +253,9 @@ static void job_says(struct check *k, const struct myr_effect *e)
     case MYR_CONTROL_CANCELLED:
         /* What an epoch job has left on silent nodes is still its own. */
         if (granted > 0 && job->strict) {
-            check_violated(k, RULE_LEAK, "job %u is %s and still has %u GPUs", e->job,
+            check_violated(k, RULE_LEAK, "job %u is %s and still has %s", e->job,
                            myr_control_job_state_name((enum myr_control_job_state)e->state),
-                           granted);
+                           MYR_COUNT(granted, "GPU"));
         }
         break;
     default:
@@ -270,8 +273,9 @@ static void node_says(struct check *k, const struct myr_effect *e)
     /* Two bits: what people ask for, and what the controller says of itself. */
     k->wanted_empty[e->node] = (uint8_t)((k->wanted_empty[e->node] & 1) | (empties ? 2 : 0));
     if (drained && k->node_live[e->node] > 0) {
-        check_violated(k, RULE_DRAINED, "node/%05u is called %s with %u ranks on it", e->node,
-                       myr_node_state_name((enum myr_node_state)e->state), k->node_live[e->node]);
+        check_violated(k, RULE_DRAINED, "node/%05u is called %s with %s on it", e->node,
+                       myr_node_state_name((enum myr_node_state)e->state),
+                       MYR_COUNT(k->node_live[e->node], "rank"));
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "myriad/text/amount.h"
 #include "world.h"
 
 /* The world first: the line finds its way back by that. */
@@ -382,9 +383,9 @@ int myr_live_adopt(struct myr_live *live, const struct myr_control *control, str
     struct myr_place_shape shape = myr_control_shape(control), own = live->scenario.shape;
     MYR_ASSERT(!live->event);
     if (shape.nodes != own.nodes || shape.gpus_per_node != own.gpus_per_node) {
-        return myr_err_set(err, MYR_EINVAL,
-                           "the state is of %u nodes with %u GPUs, the world of %u with %u",
-                           shape.nodes, shape.gpus_per_node, own.nodes, own.gpus_per_node);
+        return myr_err_set(err, MYR_EINVAL, "the state is of %s with %s, the world of %u with %u",
+                           MYR_COUNT(shape.nodes, "node"), MYR_COUNT(shape.gpus_per_node, "GPU"),
+                           own.nodes, own.gpus_per_node);
     }
     for (uint32_t id = 0; id < myr_control_jobs(control); id++) {
         adopt_job(live, control, id);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "myriad/text/amount.h"
 #include "myriad/text/chart.h"
 #include "myriad/text/page.h"
 
@@ -38,7 +39,8 @@ static void draw_lines(const struct myr_twin_result *r, const char *title, const
                                         .count = (uint32_t)points,
                                         .colour = lines[l].colour};
     }
-    struct myr_curves chart = {.title = title,
+    struct myr_curves chart = {.form = MYR_CHART_PAGE,
+                               .title = title,
                                .x_name = days ? "days" : "hours",
                                .y_name = unit,
                                .series = series,
@@ -62,7 +64,8 @@ static void draw_shares(const double *sorted, size_t count, const char *title, c
     }
     struct myr_series series = {
         .name = "", .points = points, .count = count > 0 ? 101 : 0, .colour = BLUE};
-    struct myr_curves chart = {.title = title,
+    struct myr_curves chart = {.form = MYR_CHART_PAGE,
+                               .title = title,
                                .note = count > 0 ? "so many of a hundred take no longer" : "none",
                                .x_name = "of a hundred",
                                .y_name = unit,
@@ -144,10 +147,11 @@ void myr_twin_page(const struct myr_scenario *scenario, const struct myr_twin_re
     char words[300];
     myr_page_begin(buf, "A run of the twin");
     snprintf(words, sizeof(words),
-             "%.80s: %u nodes of %u GPUs, %.2f days, seed %llu. Simulated nodes under the real "
+             "%.80s: %s of %s, %.2f days, seed %llu. Simulated nodes under the real "
              "controller; times and rates of failures from the recovery data.",
-             scenario->name, scenario->shape.nodes, scenario->shape.gpus_per_node,
-             (double)r->end_ms / 86400e3, (unsigned long long)r->seed);
+             scenario->name, MYR_COUNT(scenario->shape.nodes, "node"),
+             MYR_COUNT(scenario->shape.gpus_per_node, "GPU"), (double)r->end_ms / 86400e3,
+             (unsigned long long)r->seed);
     myr_page_note(buf, words);
     put_tiles(r, buf);
     draw_lines(r, "GPUs", "GPUs", gpus, 2, buf);

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 
 #include "fields.h"
+#include "myriad/text/amount.h"
 #include "myriad/text/json.h"
-#include "rates.h"
 #include "myriad/text/kind.h"
+#include "rates.h"
 
 static const char *const practice_names[] = {"common", "best"};
 static const char *const restart_names[] = {"strict", "epoch"};
@@ -105,8 +106,8 @@ static int read_numbers(const struct myr_doc *list, const char *what, double min
         return rc;
     }
     if (list->count < least || list->count > most) {
-        return myr_doc_error(err, list, MYR_EINVAL, "'%s' has %u numbers, %u to %u are expected",
-                             what, list->count, least, most);
+        return myr_doc_error(err, list, MYR_EINVAL, "'%s' has %s, %u to %u are expected", what,
+                             MYR_COUNT(list->count, "number"), least, most);
     }
     for (uint32_t i = 0; i < list->count && rc == MYR_OK; i++) {
         rc = myr_doc_double(list->items[i], what, min, max, &ret[i], err);

@@ -235,7 +235,7 @@ static void keys_that_belong_together_are_held_against_each_other(void **state)
     expect(FOUR "jobs:\n  - {gpus: 1, hours: 1, arrive_h: [2, 1]}\n",
            "'arrive_h' is not in rising");
     expect(FOUR "jobs:\n  - {gpus: 1, hours: 1, arrive_h: [1, 1]}\n", NULL);
-    expect(FOUR "jobs:\n  - {gpus: 1, hours: 1, arrive_h: [1]}\n", "has 1 numbers, 2 to 2");
+    expect(FOUR "jobs:\n  - {gpus: 1, hours: 1, arrive_h: [1]}\n", "has 1 number, 2 to 2");
     expect(FOUR "tenants: 2\njobs:\n  - {gpus: 1, hours: 1, tenant: 1}\n", NULL);
     expect(FOUR "tenants: 2\njobs:\n  - {gpus: 1, hours: 1, tenant: 2}\n", "below 'tenants' (2)");
     expect(FOUR "jobs:\n  - {gpus: 1, hours: 1, count: 1000000}\n  - {gpus: 1, hours: 1}\n",

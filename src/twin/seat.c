@@ -4,6 +4,7 @@
  * The order of things is that of the real shell: step, append to the journal, then carry out. A
  * crash comes before the record is whole, after it but before any effect is carried out, or after.
  */
+#include "myriad/text/amount.h"
 #include "world.h"
 
 /* A job that is between two states for half a day is called stuck. */
@@ -89,8 +90,8 @@ static void check_all_gpus(struct world *w)
                                                ~check_owned(w->check, node));
     }
     if (kept > claimed_gpus(w)) {
-        check_violated(w->check, RULE_LEAK, "the queue keeps %llu GPUs for nobody",
-                       (unsigned long long)kept);
+        check_violated(w->check, RULE_LEAK, "the queue keeps %s for nobody",
+                       MYR_COUNT(kept, "GPU"));
     }
 }
 

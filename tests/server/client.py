@@ -63,6 +63,32 @@ def a_job_goes_from_the_file_to_its_end(lab):
 
 
 @check
+def a_job_that_waits_is_explained_as_of_now(lab):
+    """Nothing happens on this cluster: its state stands still, and time does not."""
+    job = str(lab.json("submit", str(JOB))["jobs"][0]["id"])
+    other = str(lab.json("submit", str(JOB))["jobs"][0]["id"])
+    assert "8 GPUs, not placed yet" in lab.ask("job", "show", job).stdout
+    time.sleep(1.1)
+    before = next(row for row in lab.json("queue")["queue"] if str(row["id"]) == job)
+    why = {}
+    for row in lab.json("job", "explain", job)["why"]:
+        what, _, text = row["says"].partition(": ")
+        why.setdefault(what, text)
+    after = next(row for row in lab.json("queue")["queue"] if str(row["id"]) == job)
+    said = re.fullmatch(r"(?:(\d+) min )?(\d+) s ago|(\d+) min ago", why["submitted"])
+    assert said, why
+    seconds = 60 * int(said[1] or said[3] or 0) + int(said[2] or 0)
+    assert 1 <= int(before["waited_s"]) <= seconds <= after["waited_s"], (before, why, after)
+    assert before["reason"].endswith("lost or never seen"), before
+    assert re.fullmatch(r"gpu-0\d in use|.*gpu-01 .*gpu-0\d.* in use.*", why["would start"]), why
+    for row in lab.json("job", "explain", other)["why"]:
+        assert not re.search(r"\bnode \d", row["says"]), row  # nodes have names here
+    for id in (job, other):
+        lab.ask("job", "cancel", id)
+    assert "8 GPUs, never placed" in lab.ask("job", "show", job).stdout
+
+
+@check
 def a_job_file_comes_by_standard_input_too(lab):
     job = lab.json("submit", "-", text="name: piped\ngpus: 1\ncommand: 'true'\n")["jobs"][0]
     assert job["name"] == "piped"
@@ -121,7 +147,12 @@ def waiting_ends_with_the_job(lab):
 def nodes_are_drained_and_given_back(lab):
     node = lab.json("node", "drain", "gpu-01", "--reason", 'fan "3" is loud')["nodes"][0]
     assert node["reason"] == 'admin: fan "3" is loud', node
-    assert lab.json("node", "resume", "gpu-01")["nodes"][0]["reason"] == ""
+    # Nobody has come yet: it shows all the same, and is taken back.
+    assert node["state"] == "drained" and node["boot"] == 0, node
+    assert [row["name"] for row in lab.json("node", "list", "--state", "drained")["nodes"]] == [
+        "gpu-01"]
+    resumed = lab.json("node", "resume", "gpu-01")["nodes"][0]
+    assert resumed["reason"] == "" and resumed["state"] == "unknown", resumed
     assert lab.json("node", "revoke", "gpu-04")["nodes"][0]["revoked"] is True
     assert len(lab.json("node", "list")["nodes"]) == 4
     assert lab.json("node", "list", "--state", "repair")["nodes"] == []

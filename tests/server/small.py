@@ -154,10 +154,14 @@ def nodes_are_drained_by_lists(lab):
     rows = lab.json("node", "drain", "gpu-[01-03]", "--reason", "new fans")["nodes"]
     assert [row["name"] for row in rows] == ["gpu-01", "gpu-02", "gpu-03"], rows
     assert all(row["reason"] == "admin: new fans" for row in rows), rows
+    assert all(row["state"] == "drained" for row in rows), rows
+    listed = lab.json("node", "list", "--state", "drained")["nodes"]
+    assert [row["name"] for row in listed] == ["gpu-01", "gpu-02", "gpu-03"], listed
     error = lab.ask("node", "drain", "gpu-[03-05]", code=2).stderr
     assert "no node 'gpu-05'" in error, error
     assert not lab.json("node", "show", "gpu-04")["nodes"][0]["reason"], "half of it was done"
     assert "gpu-02" in lab.ask("node", "resume", "gpu-[01,02,03]").stdout
+    assert not lab.json("node", "list", "--state", "drained")["nodes"], "still drained"
     lab.ask("node", "drain", "gpu-[", code=2)
 
 
@@ -276,11 +280,13 @@ def other_files_than_job_files_are_named(lab):
 @check
 def explain_says_what_a_cluster_lacks(lab):
     job = str(lab.json("submit", str(JOB))["jobs"][0]["id"])
-    lab.ask("node", "drain", "gpu-[01-04]")
     why = "\n".join([row["says"] for row in lab.json("job", "explain", job)["why"]])
     assert "0 of 4 nodes may take jobs" in why and "4 never came" in why, why
     assert "waits:" not in why, why
-    lab.ask("node", "resume", "gpu-[01-04]")
+    lab.ask("node", "drain", "gpu-[01-03]")
+    why = "\n".join([row["says"] for row in lab.json("job", "explain", job)["why"]])
+    assert "3 drained or being drained" in why and "1 never came" in why, why
+    lab.ask("node", "resume", "gpu-[01-03]")
     lab.ask("job", "cancel", job)
     why = [row["says"] for row in lab.json("job", "explain", job)["why"]]
     assert "ended: cancelled by admin" in why, why

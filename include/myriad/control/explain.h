@@ -4,8 +4,10 @@
 #pragma once
 
 #include "myriad/control/core.h"
+#include "myriad/sched/trial.h"
 
-enum { MYR_EXPLAIN_FACTS = 32, MYR_EXPLAIN_TEXT = 160 };
+/* The longest text is that of MYR_TRIAL_JOBS_MAX moves between nodes of long names. */
+enum { MYR_EXPLAIN_FACTS = 32, MYR_EXPLAIN_TEXT = 1536 };
 
 struct myr_explain_fact {
     char what[40], is[MYR_EXPLAIN_TEXT];
@@ -16,8 +18,19 @@ struct myr_explanation {
     uint32_t count;
 };
 
-/* 'name' is "job/42" or "node/00012". */
+/*
+ * What the asker knows and the state does not. The state's own time is that of its last event,
+ * which on an idle cluster may be long ago, and has no hours without a controller in it.
+ */
+struct myr_explain_asker {
+    int64_t now_ms; /* by the clock of the events; earlier than the last of them counts as it */
+    int64_t submitted_ms;        /* by the same clock, when the job came; -1: as the state has it */
+    struct myr_node_names names; /* at most 64 bytes each; none: "node/00012" */
+};
+
+/* 'name' is "job/42" or "node/00012". Without an asker: as of the state's last event. */
 MYR_MUST_USE int myr_control_explain(const struct myr_control *control, const char *name,
+                                     const struct myr_explain_asker *asker,
                                      struct myr_explanation *ret, struct myr_err *err);
 /* What a waiting job lacks, as half a sentence. Not const: the queue uses its own scratch space, so
  * ask a copy. */

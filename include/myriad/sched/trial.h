@@ -44,11 +44,11 @@ struct myr_trial_move {
 
 struct myr_trial {
     enum myr_trial_kind kind;
-    uint32_t gpus;    /* fewer: instead of what it asks for; else GPUs of the jobs concerned */
-    int32_t priority; /* instead of its own */
-    uint32_t weight;  /* of its tenant */
-    uint32_t node;    /* back */
-    uint32_t nodes;   /* back: how many */
+    uint32_t gpus;       /* fewer: instead of what it asks for; else GPUs of the jobs concerned */
+    int32_t priority;    /* instead of its own */
+    uint32_t weight;     /* of its tenant */
+    uint32_t node, last; /* back: those of these, both included, that are not in use */
+    uint32_t nodes;      /* back: how many that are */
     /* End: these; 'job_count' may exceed the list. */
     uint32_t job_count, jobs[MYR_TRIAL_JOBS_MAX];
     /* Move: these; a plan of more moves is not told. */
@@ -66,5 +66,12 @@ uint32_t myr_queue_trials(const struct myr_queue *queue, int64_t now_s, uint32_t
 void myr_queue_apply_trial(struct myr_queue *queue, int64_t now_s, uint32_t id,
                            const struct myr_trial *trial);
 const char *myr_trial_name(enum myr_trial_kind kind);
+
+/* What nodes are called where the words are read. Without a function: "node 12". */
+struct myr_node_names {
+    void (*put)(const void *context, uint32_t node, struct myr_buf *ret);
+    const void *context;
+};
 /* As half a sentence: "priority 7 instead of 0". */
-void myr_trial_text(const struct myr_trial *trial, struct myr_buf *ret);
+void myr_trial_text(const struct myr_trial *trial, const struct myr_node_names *names,
+                    struct myr_buf *ret);

@@ -12,20 +12,19 @@ enum myr_why_kind {
     MYR_WHY_ORDER,      /* it would fit, but somebody before it has to start first */
     MYR_WHY_LOCALITY,   /* it would fit, but spread over more groups than it needs */
     MYR_WHY_HELD,       /* it would fit without the nodes held for others */
-    MYR_WHY_CLOSED,     /* it would fit without spares, maintenance and lost nodes */
+    MYR_WHY_CLOSED,     /* it would fit with all nodes in use, those never seen too */
     MYR_WHY_FRAGMENTED, /* so many GPUs are free, but not on enough whole nodes */
     MYR_WHY_FULL,       /* not so many GPUs are free */
 };
 
 struct myr_why {
     enum myr_why_kind kind;
-    uint32_t gpus, nodes;           /* needed */
-    uint32_t gpus_free, nodes_free; /* on nodes that are open */
-    uint32_t nodes_held,
-        nodes_shut;               /* free ones held for gangs; kept as spares, maintained, lost */
-    uint32_t held_for;            /* the gang with most of them, or MYR_NONE */
-    uint32_t own_nodes, own_free; /* cells of its tenant and those above */
-    uint32_t ahead;               /* jobs in lines that go before it */
+    uint32_t gpus, nodes;            /* needed */
+    uint32_t gpus_free, nodes_free;  /* on nodes that are open */
+    uint32_t nodes_held, nodes_shut; /* whole ones held for gangs; not in use */
+    uint32_t held_for;               /* the gang with most of them, or MYR_NONE */
+    uint32_t own_nodes, own_free;    /* cells of its tenant and those above */
+    uint32_t ahead;                  /* jobs in lines that go before it */
     int64_t now_s, waited_s;
     /* When nodes are held for it, when it may spread; INT64_MAX: never. */
     int64_t hold_s, anywhere_s;
@@ -50,6 +49,7 @@ const char *myr_why_words(enum myr_why_kind kind);
 struct myr_why_sink {
     void (*put)(void *context, const char *label, const char *text);
     void *context;
+    struct myr_node_names names;
 };
 void myr_why_facts(const struct myr_why *why, const struct myr_why_sink *sink);
 /* The same in a few lines. */

@@ -16,7 +16,7 @@ const char *myr_text_count(uint64_t count, const char *word, char ret[MYR_AMOUNT
  * The two largest units that say something, the rest cut off: "0 s", "42 s", "24 min 38 s", "3 h",
  * "1 day 2 h". A time that lies ahead (negative) is no duration and counts as none.
  */
-const char *myr_text_duration(int64_t ms, char ret[MYR_AMOUNT_BYTES]);
+const char *myr_text_duration(int64_t seconds, char ret[MYR_AMOUNT_BYTES]);
 
 #define MYR_COUNT(count, word) myr_text_count((count), (word), (char[MYR_AMOUNT_BYTES]){})
-#define MYR_DURATION(ms)       myr_text_duration((ms), (char[MYR_AMOUNT_BYTES]){})
+#define MYR_DURATION(seconds)  myr_text_duration((seconds), (char[MYR_AMOUNT_BYTES]){})

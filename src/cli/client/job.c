@@ -122,8 +122,14 @@ void job_show(struct cli *cli, const struct myr_doc *doc)
         myr_answer_fact(answer, "because", "%s", reason);
     }
     const char *gpus = client_text(cli, doc, "gpus"), *nodes = client_text(cli, doc, "nodes");
-    myr_answer_fact(answer, "size", "%s GPU%s on %s node%s", gpus, plural(gpus), nodes,
-                    plural(nodes));
+    if (strcmp(nodes, "0") == 0) { /* it waits, or it never came to anything else */
+        myr_answer_fact(answer, "size", "%s GPU%s, %s", gpus, plural(gpus),
+                        job_has_ended(client_text(cli, doc, "state")) ? "never placed"
+                                                                      : "not placed yet");
+    } else {
+        myr_answer_fact(answer, "size", "%s GPU%s on %s node%s", gpus, plural(gpus), nodes,
+                        plural(nodes));
+    }
     myr_answer_fact(answer, "of", "%s, tenant %s, priority %s", client_text(cli, doc, "user"),
                     client_text(cli, doc, "tenant"), client_text(cli, doc, "priority"));
     myr_answer_fact(answer, "step", "%s, saved at %s", client_text(cli, doc, "step"),

@@ -33,7 +33,7 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_explanation explanation;
     int rc = myr_control_read(cli->operands.items[0], &control, err);
     if (rc == MYR_OK) {
-        rc = myr_control_explain(control, cli->operands.items[1], &explanation, err);
+        rc = myr_control_explain(control, cli->operands.items[1], NULL, &explanation, err);
     }
     if (rc < 0) {
         return rc;

@@ -2,6 +2,7 @@
 
 #include "myriad/sched/node_list.h"
 #include "myriad/sched/place_answer.h"
+#include "myriad/text/amount.h"
 
 enum { KINDS_NAMED = 8 }; /* in a message */
 
@@ -147,12 +148,11 @@ static int ranks_error(const struct asking *q, uint64_t ranks, struct myr_err *e
 {
     uint64_t nodes = q->u->nodes;
     uint32_t per = q->a->request.gpus_per_node;
-    int rc = nodes ? myr_err_set(err, MYR_EINVAL,
-                                 "the layout has %llu ranks, %llu nodes of %u GPUs have %llu",
-                                 (unsigned long long)ranks, (unsigned long long)nodes, per,
-                                 (unsigned long long)nodes * per)
-                   : myr_err_set(err, MYR_EINVAL, "%llu ranks do not fill nodes of %u GPUs",
-                                 (unsigned long long)ranks, per);
+    int rc = nodes ? myr_err_set(err, MYR_EINVAL, "the layout has %s, and %s of %s make %llu",
+                                 MYR_COUNT(ranks, "rank"), MYR_COUNT(nodes, "node"),
+                                 MYR_COUNT(per, "GPU"), (unsigned long long)nodes * per)
+                   : myr_err_set(err, MYR_EINVAL, "%s cannot fill nodes of %s",
+                                 MYR_COUNT(ranks, "rank"), MYR_COUNT(per, "GPU"));
     return q->u->layout ? myr_err_wrap(err, "%s", q->u->layout) : rc;
 }
 
@@ -175,8 +175,8 @@ static int size_gang(struct asking *q, uint64_t ranks, struct myr_err *err)
         return ranks_error(q, ranks, err);
     }
     if (nodes > have) {
-        return myr_err_set(err, MYR_EINVAL, "%llu nodes, the design has %u",
-                           (unsigned long long)nodes, have);
+        return myr_err_set(err, MYR_EINVAL, "%s, the design has %u", MYR_COUNT(nodes, "node"),
+                           have);
     }
     if (q->u->min_nodes > nodes) {
         return myr_err_set(err, MYR_EINVAL, "--min-nodes %llu, expected at most the gang's %llu",
@@ -229,7 +229,7 @@ static int plain_layout(struct asking *q, struct myr_err *err)
     /* As layouts do by default where tensors are cut. */
     l->sequence_parallel = l->tp > 1;
     if (gpus % fixed != 0) {
-        return myr_err_set(err, MYR_EINVAL, "%llu GPUs are no multiple of tp x cp x pp = %llu",
+        return myr_err_set(err, MYR_EINVAL, "gpus = %llu is no multiple of tp x cp x pp = %llu",
                            (unsigned long long)gpus, (unsigned long long)fixed);
     }
     if (gpus > MYR_LAYOUT_GPUS_MAX) {
@@ -502,9 +502,10 @@ static void place(struct asking *q)
         a->has_layout && a->traffic.between_bytes > 0 ? a->traffic.between_bytes : a->request.nodes;
     if (a->has_layout && !q->u->nodes && !q->u->gpus_per_node &&
         a->request.gpus_per_node < a->shape.gpus_per_node) {
-        myr_buf_printf(&lines, "%llu ranks do not fill nodes of %u GPUs: %u are taken of each.\n",
-                       (unsigned long long)myr_layout_gpus(&a->layout), a->shape.gpus_per_node,
-                       a->request.gpus_per_node);
+        myr_buf_printf(&lines, "%s cannot fill nodes of %s: %u of each %s taken.\n",
+                       MYR_COUNT(myr_layout_gpus(&a->layout), "rank"),
+                       MYR_COUNT(a->shape.gpus_per_node, "GPU"), a->request.gpus_per_node,
+                       a->request.gpus_per_node == 1 ? "is" : "are");
     }
     if (a->has_model && a->it.design_gpu) {
         myr_buf_printf(&lines, "The step is that of %s, as --device says; the design has %s.\n",

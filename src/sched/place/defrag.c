@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "myriad/text/amount.h"
 #include "place/index.h"
 
 /*
@@ -422,7 +423,8 @@ int myr_defrag(const struct myr_placer *p, const struct myr_request *r,
     }
     return least == UINT64_MAX
                ? myr_err_set(err, MYR_EINFEASIBLE,
-                             "no scope has %u nodes that could be freed by moving jobs", r->nodes)
+                             "no scope has %s that could be freed by moving jobs",
+                             MYR_COUNT(r->nodes, "node"))
                : myr_err_set(
                      err, MYR_EINFEASIBLE,
                      "the free GPUs elsewhere do not hold the jobs that would have to move");

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "myriad/sched/place_answer.h"
+#include "myriad/text/amount.h"
 #include "myriad/text/svg.h"
 
 /*
@@ -69,7 +70,8 @@ static void draw_node(struct picture *p, uint32_t node, int32_t x, int32_t y)
                           : !myr_placer_is_open(it->placer, node) ? "shut"
                           : free_gpus < it->shape.gpus_per_node   ? "part"
                                                                   : "spot";
-        myr_buf_printf(&tip, ": %u of %u GPUs free%s", free_gpus, it->shape.gpus_per_node,
+        myr_buf_printf(&tip, ": %u of %s free%s", free_gpus,
+                       MYR_COUNT(it->shape.gpus_per_node, "GPU"),
                        myr_placer_is_open(it->placer, node) ? "" : ", down or held");
         myr_svg_rect(&p->svg, x, y, NODE, NODE, css, tip.data);
         myr_buf_done(&tip);
@@ -202,9 +204,8 @@ void myr_place_draw(const struct myr_place_answer *answer, struct myr_buf *buf)
     for (uint32_t i = 0; i < gang->count; i++) {
         p.cell_of[gang->shares[i].node] = i;
     }
-    snprintf(title, sizeof(title), "%u node%s under %u set%s of leaves in %u pod%s", gang->count,
-             gang->count == 1 ? "" : "s", cost->leaves, cost->leaves == 1 ? "" : "s", cost->pods,
-             cost->pods == 1 ? "" : "s");
+    snprintf(title, sizeof(title), "%s under %s of leaves in %s", MYR_COUNT(gang->count, "node"),
+             MYR_COUNT(cost->leaves, "set"), MYR_COUNT(cost->pods, "pod"));
     /* The height stands at the head of the file, so it is found before anything is drawn. */
     int32_t height = draw_leaves(&p, false);
     myr_svg_begin(&p.svg, buf, WIDTH / PX, (uint32_t)(height / PX), title);

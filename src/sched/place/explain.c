@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "myriad/text/amount.h"
 #include "place/index.h"
 
 /*
@@ -279,12 +280,12 @@ static void write_moves(const struct myr_reasons *why, const struct myr_change *
                         struct myr_buf *buf)
 {
     for (uint32_t i = 0; i < c->migrations && i < MYR_CHANGE_MOVES_MAX; i++) {
-        myr_buf_printf(buf, "move %u GPUs from node %u to node %u\n", why->moves[i].gpus,
-                       why->moves[i].from, why->moves[i].to);
+        myr_buf_printf(buf, "move %s from node %u to node %u\n",
+                       MYR_COUNT(why->moves[i].gpus, "GPU"), why->moves[i].from, why->moves[i].to);
     }
     if (c->migrations > MYR_CHANGE_MOVES_MAX) {
-        myr_buf_printf(buf, "and %llu moves more\n",
-                       (unsigned long long)c->migrations - MYR_CHANGE_MOVES_MAX);
+        myr_buf_printf(buf, "and %s more\n",
+                       MYR_COUNT(c->migrations - MYR_CHANGE_MOVES_MAX, "move"));
     }
 }
 
@@ -293,8 +294,8 @@ static void write_change(const struct myr_change *c, struct myr_buf *buf)
 {
     switch (c->kind) {
     case MYR_CHANGE_DROP_LIMIT:
-        myr_buf_printf(buf, "it would start now if it might reach beyond one %s: under %u %s\n",
-                       level_names[c->level], c->leaves, c->leaves == 1 ? "leaf" : "leaves");
+        myr_buf_printf(buf, "it would start now if it might reach beyond one %s: under %s\n",
+                       level_names[c->level], MYR_COUNT(c->leaves, "leaf"));
         break;
     case MYR_CHANGE_DROP_SPREAD:
         myr_buf_puts(buf, "it would start now if it need not be spread\n");
@@ -306,25 +307,25 @@ static void write_change(const struct myr_change *c, struct myr_buf *buf)
         myr_buf_puts(buf, "it would start now if other GPUs would do\n");
         break;
     case MYR_CHANGE_FEWER_NODES:
-        myr_buf_printf(buf, "it would start now with %u nodes fewer\n", c->nodes);
+        myr_buf_printf(buf, "it would start now with %s fewer\n", MYR_COUNT(c->nodes, "node"));
         break;
     case MYR_CHANGE_FREE_NODES:
         if (c->level < MYR_LEVEL_CORE) {
-            myr_buf_printf(buf, "it would start once %u more nodes of %s %u are free\n", c->nodes,
-                           level_names[c->level], c->unit);
+            myr_buf_printf(buf, "it would start once %s of %s %u %s free\n",
+                           MYR_COUNT(c->nodes, "more node"), level_names[c->level], c->unit,
+                           c->nodes == 1 ? "is" : "are");
         } else {
-            myr_buf_printf(buf, "it would start once %u more nodes are free\n", c->nodes);
+            myr_buf_printf(buf, "it would start once %s %s free\n",
+                           MYR_COUNT(c->nodes, "more node"), c->nodes == 1 ? "is" : "are");
         }
         break;
     case MYR_CHANGE_REOPEN_NODES:
-        myr_buf_printf(buf, "it would start once %u of the nodes that are down or held are back\n",
-                       c->nodes);
+        myr_buf_printf(buf, "it would start once %u of the nodes that are down or held %s back\n",
+                       c->nodes, c->nodes == 1 ? "is" : "are");
         break;
     case MYR_CHANGE_DEFRAGMENT:
-        myr_buf_printf(buf,
-                       "it would start after %llu migrations (%llu GPUs move, %.1f GPU hours "
-                       "lost)\n",
-                       (unsigned long long)c->migrations, (unsigned long long)c->gpus_moved,
+        myr_buf_printf(buf, "it would start after %s (of %s, %.1f GPU hours lost)\n",
+                       MYR_COUNT(c->migrations, "migration"), MYR_COUNT(c->gpus_moved, "GPU"),
                        c->gpu_hours);
         break;
     case MYR_CHANGE_COUNT:
@@ -337,16 +338,16 @@ static void write_not_nearer(const struct myr_request *r, const char *unit, uint
                              uint32_t which, struct myr_buf *buf)
 {
     if (most < r->nodes) {
-        myr_buf_printf(buf, "no %s had %u free nodes: the most was %u, in number %u\n", unit,
-                       r->nodes, most, which);
+        myr_buf_printf(buf, "no %s had %s: the most was %u, in number %u\n", unit,
+                       MYR_COUNT(r->nodes, "free node"), most, which);
     } else if (myr_request_spreads(r)) {
-        myr_buf_printf(buf, "a %s had %u free nodes (number %u), but the gang is to be spread\n",
-                       unit, most, which);
+        myr_buf_printf(buf, "a %s had %s (number %u), but the gang is to be spread\n", unit,
+                       MYR_COUNT(most, "free node"), which);
     } else {
         myr_buf_printf(buf,
-                       "a %s had %u free nodes (number %u), but heavy groups would have been cut "
-                       "or more room lost there\n",
-                       unit, most, which);
+                       "a %s had %s (number %u), but heavy groups would have been cut or more "
+                       "room lost there\n",
+                       unit, MYR_COUNT(most, "free node"), which);
     }
 }
 
@@ -385,12 +386,11 @@ void myr_explain_write(const struct myr_placer *p, const struct myr_request *r,
         write_placed(p, r, why, cost, buf);
         return;
     }
-    myr_buf_printf(buf, "%u nodes wanted, %u would fit now\n", why->wanted, why->most);
+    myr_buf_printf(buf, "%s wanted, %u would fit now\n", MYR_COUNT(why->wanted, "node"), why->most);
     myr_buf_printf(buf,
-                   "of %u nodes: %u free, %u partly busy, %u busy, %u down or held, %u not "
-                   "suitable\n",
-                   p->shape.nodes, why->nodes_free, why->nodes_partly, why->nodes_busy,
-                   why->nodes_closed, why->nodes_unsuitable);
+                   "of %s: %u free, %u partly busy, %u busy, %u down or held, %u not suitable\n",
+                   MYR_COUNT(p->shape.nodes, "node"), why->nodes_free, why->nodes_partly,
+                   why->nodes_busy, why->nodes_closed, why->nodes_unsuitable);
     if (r->limited && r->within <= MYR_LEVEL_LEAF) {
         myr_buf_printf(buf, "the freest set of leaves has %u, leaf %u\n", why->leaf_most,
                        why->leaf_best);

@@ -261,6 +261,37 @@ static void every_change_holds_in_random_states(void **state)
                 tried[MYR_CHANGE_REOPEN_NODES] && tried[MYR_CHANGE_DEFRAGMENT]);
 }
 
+/* One of each. */
+static void one_is_not_told_as_many(void **state)
+{
+    (void)state;
+    static const struct myr_place_shape one = {1, 1, 1, 1};
+    struct myr_placer *placer = myr_placer_create(&one);
+    struct myr_request request = {.nodes = 1};
+    struct myr_reasons why = {
+        .wanted = 1,
+        .nodes_busy = 1,
+        .change_count = 5,
+        .changes = {{.kind = MYR_CHANGE_DROP_LIMIT, .level = MYR_LEVEL_LEAF, .leaves = 1},
+                    {.kind = MYR_CHANGE_FEWER_NODES, .nodes = 1},
+                    {.kind = MYR_CHANGE_FREE_NODES, .level = MYR_LEVEL_LEAF, .nodes = 1},
+                    {.kind = MYR_CHANGE_FREE_NODES, .level = MYR_LEVEL_CORE, .nodes = 1},
+                    {.kind = MYR_CHANGE_DEFRAGMENT, .migrations = 1, .gpus_moved = 1}},
+        .moves = {{.gpus = 1}}};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {};
+    myr_explain_write(placer, &request, &why, NULL, &words);
+    assert_string_equal(words.data,
+                        "1 node wanted, 0 would fit now\n"
+                        "of 1 node: 0 free, 0 partly busy, 1 busy, 0 down or held, 0 not suitable\n"
+                        "it would start now if it might reach beyond one leaf: under 1 leaf\n"
+                        "it would start now with 1 node fewer\n"
+                        "it would start once 1 more node of leaf 0 is free\n"
+                        "it would start once 1 more node is free\n"
+                        "it would start after 1 migration (of 1 GPU, 0.0 GPU hours lost)\n"
+                        "move 1 GPU from node 0 to node 0\n");
+    myr_placer_free(placer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -269,6 +300,7 @@ int main(void)
         cmocka_unit_test(states_say_kinds_and_places),
         cmocka_unit_test(bad_states_are_told_where),
         cmocka_unit_test(every_change_holds_in_random_states),
+        cmocka_unit_test(one_is_not_told_as_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

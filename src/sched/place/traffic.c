@@ -1,5 +1,7 @@
 #include "myriad/sched/traffic.h"
 
+#include "myriad/text/amount.h"
+
 /*
  * What a layout sends between nodes. Ranks are numbers with one digit for each axis, and a node
  * holds a run of ranks, so groups of ranks become groups of cells, which are nodes in rank order.
@@ -263,8 +265,8 @@ int myr_job_traffic_of(const struct myr_layout *layout, const struct myr_model *
     uint32_t cuts[4 * MYR_TRAFFIC_FAMILIES_MAX], cut_count = 0;
     *ret = (struct myr_job_traffic){.gpus_per_cell = gpus_per_node};
     if (ranks % gpus_per_node != 0) {
-        return myr_err_set(err, MYR_EINVAL, "%llu ranks do not fill nodes of %u GPUs",
-                           (unsigned long long)ranks, gpus_per_node);
+        return myr_err_set(err, MYR_EINVAL, "%s cannot fill nodes of %s", MYR_COUNT(ranks, "rank"),
+                           MYR_COUNT(gpus_per_node, "GPU"));
     }
     ret->cells = (uint32_t)(ranks / gpus_per_node);
     sum_bytes(layout, model, bytes);

@@ -110,7 +110,10 @@ static void groups_that_a_node_cuts_through_are_one_with_their_neighbours(void *
     assert_int_equal(stages->group_count, 12);
     layout = layout_of(3, 3, 1);
     assert_true(myr_job_traffic_of(&layout, NULL, 8, &arena, &t, &err) < 0);
-    assert_string_equal(err.message, "9 ranks do not fill nodes of 8 GPUs");
+    assert_string_equal(err.message, "9 ranks cannot fill nodes of 8 GPUs");
+    layout = layout_of(1, 1, 1);
+    assert_true(myr_job_traffic_of(&layout, NULL, 8, &arena, &t, &err) < 0);
+    assert_string_equal(err.message, "1 rank cannot fill nodes of 8 GPUs");
 }
 
 static bool has_both(const struct myr_traffic_family *f, uint32_t group, uint32_t a, uint32_t b)

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "myriad/sched/events.h"
+#include "myriad/text/amount.h"
 #include "queue/state.h"
 
 /*
@@ -170,8 +171,8 @@ static int check_growth(const struct myr_queue *q, const struct myr_place_shape 
     /* A cluster of a single pod may get others beside it. */
     bool no_pods = old->pod_nodes >= old->nodes;
     if (shape->nodes < old->nodes || shape->nodes > 1U << 24) {
-        return myr_err_set(err, MYR_ERANGE, "%u nodes, the cluster has %u already", shape->nodes,
-                           old->nodes);
+        return myr_err_set(err, MYR_ERANGE, "%s, the cluster has %u already",
+                           MYR_COUNT(shape->nodes, "node"), old->nodes);
     }
     if (shape->gpus_per_node != old->gpus_per_node || shape->group_nodes != old->group_nodes ||
         (shape->pod_nodes != old->pod_nodes && !(no_pods && shape->pod_nodes >= old->nodes))) {
@@ -236,10 +237,9 @@ static int check_tenants(const struct myr_queue *q, const struct myr_tenant *ten
                                t);
         }
     }
-    return count < q->tenant_count
-               ? myr_err_set(err, MYR_EINVAL, "%u tenants, there are %u already", count,
-                             q->tenant_count)
-               : MYR_OK;
+    return count < q->tenant_count ? myr_err_set(err, MYR_EINVAL, "%s, there are %u already",
+                                                 MYR_COUNT(count, "tenant"), q->tenant_count)
+                                   : MYR_OK;
 }
 
 int myr_queue_set_tenants(struct myr_queue *q, int64_t now_s, const struct myr_tenant *tenants,

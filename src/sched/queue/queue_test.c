@@ -422,28 +422,60 @@ static void an_explanation_is_a_sentence_and_facts(void **state)
     struct myr_buf text = {};
     myr_why_text(&why, 49, &text);
     assert_string_equal(
-        text.data,
-        "job 49 has waited 14.00 h: enough GPUs are free, but not on enough whole nodes\n"
-        "  needs         8 GPUs on 1 node\n"
-        "  free          73 GPUs, 0 whole nodes; 2 more held, 3 closed\n"
-        "  held for      job 12\n"
-        "  own cells     4 nodes, 1 of them unused\n"
-        "  before it     4 jobs\n"
-        "  would start   priority 7\n"
-        "  or            jobs 45, 46 (9 GPUs) over or stopped\n"
-        "  in 10.0 h     nodes are held for it\n");
+        text.data, "job 49 has waited 14 h: enough GPUs are free, but not on enough whole nodes\n"
+                   "  needs         8 GPUs on 1 node\n"
+                   "  free          73 GPUs, 0 whole nodes; 2 more held, 3 not in use\n"
+                   "  held for      job 12\n"
+                   "  own cells     4 nodes, 1 of them unused\n"
+                   "  before it     4 jobs\n"
+                   "  would start   priority 7\n"
+                   "  or            jobs 45, 46 (9 GPUs) over or stopped\n"
+                   "  in 10 h       nodes are held for it\n");
     myr_buf_clear(&text);
     why = (struct myr_why){.held_for = MYR_NONE, .gpus = 9, .nodes = 2, .stop_count = 1};
     myr_why_text(&why, 1, &text);
-    assert_string_equal(text.data, "job 1 has waited 0.00 h: it does not wait\n"
-                                   "  needs         9 GPUs on 2 nodes\n"
-                                   "  free          0 GPUs, 0 whole nodes; 0 more held, 0 closed\n"
-                                   "  before it     0 jobs\n");
+    assert_string_equal(text.data,
+                        "job 1 has waited 0 s: it does not wait\n"
+                        "  needs         9 GPUs on 2 nodes\n"
+                        "  free          0 GPUs, 0 whole nodes; 0 more held, 0 not in use\n"
+                        "  before it     0 jobs\n");
     myr_buf_clear(&text);
     why = (struct myr_why){.kind = MYR_WHY_FULL, .held_for = MYR_NONE};
     myr_why_text(&why, 1, &text);
     assert_non_null(strstr(text.data, "no single change that was tried"));
     myr_buf_done(&text);
+}
+
+/* One of each. */
+static void one_is_not_told_as_many(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct myr_why why = {.kind = MYR_WHY_CLOSED,
+                          .gpus = 1,
+                          .nodes = 1,
+                          .gpus_free = 1,
+                          .nodes_free = 1,
+                          .held_for = MYR_NONE,
+                          .own_nodes = 1,
+                          .ahead = 1,
+                          .waited_s = 1478,
+                          .hold_s = INT64_MAX,
+                          .anywhere_s = 90061,
+                          .trial_count = 2,
+                          .trials = {{.kind = MYR_TRIAL_FEWER_GPUS, .gpus = 1},
+                                     {.kind = MYR_TRIAL_END_JOB, .job_count = 1, .gpus = 1}}};
+    myr_why_text(&why, 1, &text);
+    assert_string_equal(text.data,
+                        "job 1 has waited 24 min 38 s: it fits only with nodes that are not in "
+                        "use: spares, drained, in maintenance, lost or never seen\n"
+                        "  needs         1 GPU on 1 node\n"
+                        "  free          1 GPU, 1 whole node; 0 more held, 0 not in use\n"
+                        "  own cells     1 node, 0 of them unused\n"
+                        "  before it     1 job\n"
+                        "  would start   ask for 1 GPU\n"
+                        "  or            job 0 (1 GPU) over or stopped\n"
+                        "  in 1 day 1 h  it takes nodes anywhere\n");
 }
 
 static void jobs_that_are_over_are_forgotten_and_the_others_are_not(void **state)
@@ -493,6 +525,7 @@ int main(void)
         cmocka_unit_test(a_waiting_job_is_told_what_it_lacks),
         cmocka_unit_test(held_nodes_and_priorities_are_part_of_the_answer),
         cmocka_unit_test(an_explanation_is_a_sentence_and_facts),
+        cmocka_unit_test(one_is_not_told_as_many),
         cmocka_unit_test(jobs_that_are_over_are_forgotten_and_the_others_are_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -155,7 +155,7 @@ static void too_few_nodes_that_suit_are_refused_at_once(void **state)
         uint32_t id;
         assert_int_equal(myr_queue_submit(q, 0, &job, &id, &err), rows[i].rc);
         if (rows[i].rc < 0) {
-            assert_non_null(strstr(err.message, "nodes, and 14 suit it"));
+            assert_non_null(strstr(err.message, "nodes, and only 14 would suit it"));
         }
     }
     myr_queue_free(q);

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "myriad/text/amount.h"
 #include "place/index.h"
 #include "queue/state.h"
 
@@ -32,16 +33,16 @@ int queue_request_check(const struct myr_queue *q, const struct myr_queue_job *s
     uint32_t per = r->gpus_per_node ? r->gpus_per_node : q->shape.gpus_per_node;
     if (r->nodes == 0 || r->nodes > q->shape.nodes || per > q->shape.gpus_per_node ||
         (uint64_t)r->nodes * per != spec->gpus) {
-        return myr_err_set(err, MYR_EINVAL, "%u GPUs on %u nodes with %u each", spec->gpus,
-                           r->nodes, per);
+        return myr_err_set(err, MYR_EINVAL, "%s on %s with %u each", MYR_COUNT(spec->gpus, "GPU"),
+                           MYR_COUNT(r->nodes, "node"), per);
     }
     if ((uint32_t)r->within >= MYR_LEVEL_COUNT) {
         return myr_err_set(err, MYR_ERANGE, "there is no level %u", (uint32_t)r->within);
     }
     if (r->traffic && (r->traffic->cells != r->nodes || r->traffic->gpus_per_cell != per ||
                        r->traffic->family_count > MYR_TRAFFIC_FAMILIES_MAX)) {
-        return myr_err_set(err, MYR_EINVAL, "traffic of %u nodes for a gang of %u",
-                           r->traffic->cells, r->nodes);
+        return myr_err_set(err, MYR_EINVAL, "traffic of %s for a gang of %u",
+                           MYR_COUNT(r->traffic->cells, "node"), r->nodes);
     }
     /* An elastic job changes its number of nodes, and traffic names each of them. */
     if (r->traffic && spec->gpus_min) {
@@ -53,7 +54,8 @@ int queue_request_check(const struct myr_queue *q, const struct myr_queue_job *s
     }
     /* One that cannot shrink needs all of them: it would wait for ever. */
     if (suit * (uint64_t)per < (spec->gpus_min ? spec->gpus_min : spec->gpus)) {
-        return myr_err_set(err, MYR_EINVAL, "it needs %u nodes, and %u suit it", r->nodes, suit);
+        return myr_err_set(err, MYR_EINVAL, "it needs %s, and only %u would suit it",
+                           MYR_COUNT(r->nodes, "node"), suit);
     }
     return MYR_OK;
 }

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "myriad/text/amount.h"
 #include "queue/state.h"
 
 /*
@@ -13,12 +14,13 @@ int myr_queue_serve(struct myr_queue *q, int64_t now_s, const struct myr_service
     uint64_t all = (uint64_t)q->shape.nodes * q->shape.gpus_per_node;
     if (spec->gpus == 0 || spec->replicas_max == 0 ||
         (uint64_t)spec->gpus * spec->replicas_max > all) {
-        return myr_err_set(err, MYR_ERANGE, "%u replicas of %u GPUs, the cluster has %llu",
-                           spec->replicas_max, spec->gpus, (unsigned long long)all);
+        return myr_err_set(err, MYR_ERANGE, "%s of %s, the cluster has %llu",
+                           MYR_COUNT(spec->replicas_max, "replica"), MYR_COUNT(spec->gpus, "GPU"),
+                           (unsigned long long)all);
     }
     if (spec->replicas_min > spec->replicas_max) {
-        return myr_err_set(err, MYR_EINVAL, "at least %u replicas, but at most %u",
-                           spec->replicas_min, spec->replicas_max);
+        return myr_err_set(err, MYR_EINVAL, "at least %s, but at most %u",
+                           MYR_COUNT(spec->replicas_min, "replica"), spec->replicas_max);
     }
     if (spec->tenant >= q->tenant_count || spec->priority < -MYR_PRIORITY_MAX ||
         spec->priority > MYR_PRIORITY_MAX) {

@@ -1,3 +1,4 @@
+#include "myriad/text/amount.h"
 #include "queue/state.h"
 
 /*
@@ -43,12 +44,12 @@ static int check_spec(const struct myr_queue *q, const struct myr_queue_job *spe
 {
     uint64_t all = (uint64_t)q->shape.nodes * q->shape.gpus_per_node;
     if (spec->gpus == 0 || spec->gpus > all) {
-        return myr_err_set(err, MYR_EINVAL, "the job needs %u GPUs, the cluster has %llu",
-                           spec->gpus, (unsigned long long)all);
+        return myr_err_set(err, MYR_EINVAL, "the job needs %s, the cluster has %llu",
+                           MYR_COUNT(spec->gpus, "GPU"), (unsigned long long)all);
     }
     if (spec->gpus_min > spec->gpus) {
-        return myr_err_set(err, MYR_EINVAL, "at least %u GPUs, but at most %u", spec->gpus_min,
-                           spec->gpus);
+        return myr_err_set(err, MYR_EINVAL, "at least %s, but at most %u",
+                           MYR_COUNT(spec->gpus_min, "GPU"), spec->gpus);
     }
     /* Tenants are never made up: who is unknown has no share. */
     if (spec->tenant >= q->tenant_count) {

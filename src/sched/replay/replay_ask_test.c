@@ -280,7 +280,7 @@ static void the_report_shows_figures_drawings_and_what_was_assumed(void **state)
     assert_int_equal(a.result.samples.count, 50);
     myr_replay_page(&asked, &a, &page);
     static const char *const parts[] = {
-        "2 nodes of 8 GPUs (assumed), 1 nodes a leaf, policy first-fit",
+        "2 nodes of 8 GPUs (assumed), 1 node a leaf, policy first-fit",
         "Wait by size of the job",
         "16 GPUs, 1 job",
         "59 min",

@@ -1,5 +1,7 @@
 #include "myriad/sched/tenant.h"
 
+#include "myriad/text/amount.h"
+
 uint32_t myr_cell_nodes(const struct myr_place_shape *shape, enum myr_cell_level level)
 {
     return level == MYR_CELL_POD     ? shape->pod_nodes
@@ -51,8 +53,8 @@ int myr_tenants_check(const struct myr_tenant *tenants, uint32_t count,
     /* Whole groups and pods are not found in a last group that is not full. */
     uint64_t full = shape->nodes / shape->group_nodes * shape->group_nodes;
     if (nodes > shape->nodes || whole > full) {
-        return myr_err_set(err, MYR_EINVAL, "the tenants own %llu nodes, the cluster has %u",
-                           (unsigned long long)nodes, shape->nodes);
+        return myr_err_set(err, MYR_EINVAL, "the tenants own %s, the cluster has %u",
+                           MYR_COUNT(nodes, "node"), shape->nodes);
     }
     return MYR_OK;
 }

@@ -117,10 +117,8 @@ static void make_change(struct myr_queue *q, uint32_t id, const struct myr_trial
         set_weight(q, queue_job(q, id)->spec.tenant, t->weight);
         break;
     case MYR_TRIAL_NODE_BACK:
-        open_node(q, t->node);
-        break;
     case MYR_TRIAL_NODES_BACK:
-        for (uint32_t node = 0; node < q->shape.nodes; node++) {
+        for (uint32_t node = t->node; node <= t->last && node < q->shape.nodes; node++) {
             open_node(q, node);
         }
         break;
@@ -260,24 +258,96 @@ static void try_weight(struct search *s)
     }
 }
 
-/* One node alone, else all of them together. */
+/* Nodes that are not in use, in the order of numbers: neighbours lie under one leaf. */
+struct bad_nodes {
+    uint32_t *nodes, count;
+};
+
+static struct bad_nodes bad_nodes_of(const struct myr_queue *q)
+{
+    struct bad_nodes bad = {.nodes = myr_xcalloc(q->shape.nodes, sizeof(*bad.nodes))};
+    for (uint32_t node = 0; node < q->shape.nodes; node++) {
+        if (q->closed[node] & CLOSED_BAD) {
+            bad.nodes[bad.count++] = node;
+        }
+    }
+    return bad;
+}
+
+/* From the one at 'first' on, so many of them. */
+static struct myr_trial nodes_back(const struct bad_nodes *bad, uint32_t first, uint32_t count)
+{
+    MYR_ASSERT(count > 0 && first + count <= bad->count);
+    return (struct myr_trial){.kind = count == 1 ? MYR_TRIAL_NODE_BACK : MYR_TRIAL_NODES_BACK,
+                              .node = bad->nodes[first],
+                              .last = bad->nodes[first + count - 1],
+                              .nodes = count};
+}
+
+static bool starts_with_nodes(struct search *s, const struct bad_nodes *bad, uint32_t first,
+                              uint32_t count)
+{
+    struct myr_trial t = nodes_back(bad, first, count);
+    return starts_with(s, &t);
+}
+
+/*
+ * The least number of the first ones that is enough; 0: none is. By doubling and halving: each try
+ * is a decision of the whole queue, and a cluster may have thousands of nodes that never came.
+ */
+static uint32_t least_from_first(struct search *s, const struct bad_nodes *bad)
+{
+    uint32_t few = 1, enough = 2; /* one alone was tried */
+    while (!starts_with_nodes(s, bad, 0, enough)) {
+        if (enough == bad->count) {
+            return 0;
+        }
+        few = enough;
+        enough = enough > bad->count / 2 ? bad->count : 2 * enough;
+    }
+    while (enough - few > 1) {
+        uint32_t middle = few + (enough - few) / 2;
+        if (starts_with_nodes(s, bad, 0, middle)) {
+            enough = middle;
+        } else {
+            few = middle;
+        }
+    }
+    return enough;
+}
+
+/* Of the first 'count', which are enough: how many in front are not needed. */
+static uint32_t unneeded_in_front(struct search *s, const struct bad_nodes *bad, uint32_t count)
+{
+    uint32_t unneeded = 0, needed = count;
+    while (needed - unneeded > 1) {
+        uint32_t middle = unneeded + (needed - unneeded) / 2;
+        if (starts_with_nodes(s, bad, middle, count - middle)) {
+            unneeded = middle;
+        } else {
+            needed = middle;
+        }
+    }
+    return unneeded;
+}
+
+/* One node alone, else as few neighbours as are enough. */
 static void try_nodes(struct search *s)
 {
-    uint32_t bad = 0;
-    for (uint32_t node = 0; node < s->q->shape.nodes; node++) {
-        struct myr_trial t = {.kind = MYR_TRIAL_NODE_BACK, .node = node, .nodes = 1};
-        if (!(s->q->closed[node] & CLOSED_BAD)) {
-            continue;
-        }
-        /* A large cluster may have more bad nodes than there is time to try. */
-        if (++bad <= TRIES_MAX && try_change(s, &t)) {
-            return;
-        }
+    struct bad_nodes bad = bad_nodes_of(s->q);
+    bool found = false;
+    /* A large cluster may have more bad nodes than there is time to try. */
+    for (uint32_t i = 0; i < bad.count && i < TRIES_MAX && !found; i++) {
+        struct myr_trial one = nodes_back(&bad, i, 1);
+        found = try_change(s, &one);
     }
-    struct myr_trial all = {.kind = MYR_TRIAL_NODES_BACK, .node = MYR_NONE, .nodes = bad};
-    if (bad > 1) {
-        (void)try_change(s, &all);
+    uint32_t count = found || bad.count < 2 ? 0 : least_from_first(s, &bad);
+    if (count > 0) {
+        uint32_t first = unneeded_in_front(s, &bad, count);
+        struct myr_trial several = nodes_back(&bad, first, count - first);
+        (void)try_change(s, &several);
     }
+    free(bad.nodes);
 }
 
 /* The smallest first, so that the least is told that is enough; ids make the order total. */
@@ -436,80 +506,4 @@ uint32_t myr_queue_trials(const struct myr_queue *q, int64_t now_s, uint32_t id,
     }
     myr_queue_free(s.copy);
     return s.found;
-}
-
-const char *myr_trial_name(enum myr_trial_kind kind)
-{
-    static const char *const names[] = {
-#define TRIAL_NAME(name, text) text,
-        MYR_TRIALS(TRIAL_NAME)
-#undef TRIAL_NAME
-    };
-    return kind < MYR_TRIAL_COUNT ? names[kind] : "";
-}
-
-static void put_jobs(const struct myr_trial *t, struct myr_buf *ret)
-{
-    myr_buf_printf(ret, "job%s ", t->job_count == 1 ? "" : "s");
-    for (uint32_t i = 0; i < t->job_count && i < MYR_TRIAL_JOBS_MAX; i++) {
-        myr_buf_printf(ret, "%s%u", i ? ", " : "", t->jobs[i]);
-    }
-    myr_buf_printf(ret, " (%u GPUs) over or stopped", t->gpus);
-}
-
-static void put_moves(const struct myr_trial *t, struct myr_buf *ret)
-{
-    myr_buf_puts(ret, "move ");
-    for (uint32_t i = 0; i < t->move_count; i++) {
-        const struct myr_trial_move *m = &t->moves[i];
-        myr_buf_printf(ret, "%sjob %u: %u GPUs from node %u to node %u", i ? "; " : "", m->job,
-                       gpu_count(m->from.gpus), m->from.node, m->to.node);
-    }
-}
-
-void myr_trial_text(const struct myr_trial *t, struct myr_buf *ret)
-{
-    switch (t->kind) {
-    case MYR_TRIAL_RELEASE:
-        myr_buf_puts(ret, "release it");
-        break;
-    case MYR_TRIAL_ANY_LEAVES:
-        myr_buf_puts(ret, "accept more leaves than it needs");
-        break;
-    case MYR_TRIAL_DROP_LIMIT:
-        myr_buf_puts(ret, "let its nodes lie farther apart");
-        break;
-    case MYR_TRIAL_DROP_SPREAD:
-        myr_buf_puts(ret, "drop its spread limits");
-        break;
-    case MYR_TRIAL_DROP_KIND:
-        myr_buf_puts(ret, "take any kind of GPU");
-        break;
-    case MYR_TRIAL_DROP_EXCLUDE:
-        myr_buf_puts(ret, "take the nodes that it leaves out");
-        break;
-    case MYR_TRIAL_FEWER_GPUS:
-        myr_buf_printf(ret, "ask for %u GPUs", t->gpus);
-        break;
-    case MYR_TRIAL_PRIORITY:
-        myr_buf_printf(ret, "priority %d", t->priority);
-        break;
-    case MYR_TRIAL_WEIGHT:
-        myr_buf_printf(ret, "weight %u for its tenant", t->weight);
-        break;
-    case MYR_TRIAL_NODE_BACK:
-        myr_buf_printf(ret, "node %u back in use", t->node);
-        break;
-    case MYR_TRIAL_NODES_BACK:
-        myr_buf_printf(ret, "%u nodes back in use", t->nodes);
-        break;
-    case MYR_TRIAL_NO_SPARES:
-        myr_buf_puts(ret, "keep no spare nodes");
-        break;
-    case MYR_TRIAL_MOVE:
-        put_moves(t, ret);
-        break;
-    default:
-        put_jobs(t, ret);
-    }
 }

@@ -105,12 +105,12 @@ static void set_weight(struct scene *s, uint32_t weight)
     must(myr_queue_set_tenants(s->copy, s->now_s, tenants, TENANTS, NULL));
 }
 
-static void nodes_back(struct scene *s, uint32_t node)
+/* Those that are in use stay so. */
+static void nodes_back(struct scene *s, uint32_t first, uint32_t last)
 {
-    for (uint32_t n = 0; n < s->shape.nodes; n++) {
-        if (node == MYR_NONE || node == n) {
-            must(myr_queue_node(s->copy, s->now_s, n, true));
-        }
+    assert_true(first <= last && last < s->shape.nodes);
+    for (uint32_t n = first; n <= last; n++) {
+        must(myr_queue_node(s->copy, s->now_s, n, true));
     }
 }
 
@@ -129,7 +129,7 @@ static void apply(struct scene *s, const struct myr_trial *t)
         break;
     case MYR_TRIAL_NODE_BACK:
     case MYR_TRIAL_NODES_BACK:
-        nodes_back(s, t->node);
+        nodes_back(s, t->node, t->last);
         break;
     case MYR_TRIAL_NO_SPARES:
         myr_queue_keep_spares(s->copy, 0);
@@ -173,7 +173,7 @@ static bool any_would_do(struct scene *s)
         }
     }
     for (uint32_t n = 0; n < s->shape.nodes; n++) {
-        if (starts_with(s, (struct myr_trial){.kind = MYR_TRIAL_NODE_BACK, .node = n})) {
+        if (starts_with(s, (struct myr_trial){.kind = MYR_TRIAL_NODE_BACK, .node = n, .last = n})) {
             return true;
         }
     }
@@ -184,6 +184,21 @@ static bool any_would_do(struct scene *s)
         }
     }
     return starts_with(s, (struct myr_trial){.kind = MYR_TRIAL_NO_SPARES});
+}
+
+/* Neither end of what is told can be left out, nor is one node told of as several. */
+static void expect_no_node_too_many(struct scene *s, const struct myr_trial *t)
+{
+    struct myr_trial less = *t;
+    assert_int_equal(t->node < t->last, t->kind == MYR_TRIAL_NODES_BACK);
+    assert_true(t->nodes >= 1 && t->nodes <= t->last - t->node + 1);
+    if (t->kind == MYR_TRIAL_NODES_BACK) {
+        less.last--;
+        assert_false(starts_with(s, less));
+        less = *t;
+        less.node++;
+        assert_false(starts_with(s, less));
+    }
 }
 
 static void every_change_that_is_told_starts_the_job(void **state)
@@ -205,6 +220,10 @@ static void every_change_that_is_told_starts_the_job(void **state)
                     fail_msg("seed %llu, job %u: %s does not start it", (unsigned long long)seed,
                              s.id, myr_trial_name(trials[i].kind));
                 }
+                if (trials[i].kind == MYR_TRIAL_NODE_BACK ||
+                    trials[i].kind == MYR_TRIAL_NODES_BACK) {
+                    expect_no_node_too_many(&s, &trials[i]);
+                }
             }
             bool any = any_would_do(&s);
             states++;
@@ -220,7 +239,7 @@ static void every_change_that_is_told_starts_the_job(void **state)
     assert_true(told * 100 >= possible * 95);
     assert_true(kinds[MYR_TRIAL_FEWER_GPUS] && kinds[MYR_TRIAL_PRIORITY] &&
                 kinds[MYR_TRIAL_NODE_BACK] && kinds[MYR_TRIAL_END_JOB] && kinds[MYR_TRIAL_MOVE] &&
-                kinds[MYR_TRIAL_WEIGHT]);
+                kinds[MYR_TRIAL_WEIGHT] && kinds[MYR_TRIAL_NODES_BACK]);
 }
 
 /* A constraint that can be dropped is named; what is dropped is the request's alone. */
@@ -260,11 +279,121 @@ static void constraints_are_tried_too(void **state)
     myr_queue_free(queue);
 }
 
+/* A queue over nodes that are all lost, or never came. */
+static struct myr_queue *queue_of_none(const struct myr_place_shape *shape)
+{
+    static const struct myr_tenant tenant = {.parent = MYR_NONE};
+    struct myr_queue_policy policy = myr_queue_policy_default();
+    struct myr_queue *queue = NULL;
+    must(myr_queue_create(shape, &policy, &tenant, 1, &queue, NULL));
+    for (uint32_t node = 0; node < shape->nodes; node++) {
+        must(myr_queue_node(queue, 0, node, false));
+    }
+    return queue;
+}
+
+/* The nodes that are told of for this job, which is the last change but those that end jobs. */
+static struct myr_trial nodes_told(const struct myr_queue *queue, uint32_t id)
+{
+    struct myr_trial trials[MYR_TRIALS_MAX];
+    uint32_t count = myr_queue_trials(queue, 1, id, trials);
+    for (uint32_t i = 0; i < count; i++) {
+        if (trials[i].kind == MYR_TRIAL_NODE_BACK || trials[i].kind == MYR_TRIAL_NODES_BACK) {
+            return trials[i];
+        }
+    }
+    fail_msg("no node would start job %u", id);
+    return trials[0];
+}
+
+static void as_few_nodes_are_told_as_are_enough(void **state)
+{
+    (void)state;
+    static const struct myr_place_shape shape = {1280, 8, 4, 32};
+    static const uint32_t gpus[] = {8, 8, 1, 16, 24, 8};
+    static const uint32_t nodes[] = {1, 2, 3, 5, 8, 4}; /* the last one passes the gangs */
+    struct myr_queue *queue = queue_of_none(&shape);
+    uint32_t id, count;
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(gpus); i++) {
+        struct myr_queue_job job = {.gpus = gpus[i]};
+        must(myr_queue_submit(queue, 1, &job, &id, NULL));
+        (void)myr_queue_decide(queue, 1, &count);
+    }
+    /* Who is behind others needs the nodes that they would take as well. */
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(nodes); i++) {
+        struct myr_trial t = nodes_told(queue, i);
+        assert_int_equal(t.nodes, nodes[i]);
+        assert_int_equal(t.last - t.node + 1, nodes[i]);
+    }
+    myr_queue_free(queue);
+}
+
+/* Two under one leaf: those in front do not help, wherever they are. */
+static void nodes_that_do_not_help_are_not_told(void **state)
+{
+    (void)state;
+    static const struct myr_place_shape shape = {16, 8, 2, 16};
+    struct myr_queue *queue = queue_of_none(&shape);
+    uint32_t id, count;
+    for (uint32_t node = 1; node < 9; node += 2) { /* half of each leaf is lost for good */
+        struct myr_queue_job busy = {.gpus = 8};
+        must(myr_queue_node(queue, 0, node, true));
+        must(myr_queue_submit(queue, 0, &busy, &id, NULL));
+        (void)myr_queue_decide(queue, 0, &count);
+    }
+    struct myr_request request = {.nodes = 2, .limited = true, .within = MYR_LEVEL_LEAF};
+    struct myr_queue_job job = {.gpus = 16, .request = &request};
+    must(myr_queue_submit(queue, 1, &job, &id, NULL));
+    (void)myr_queue_decide(queue, 1, &count);
+    struct myr_trial t = nodes_told(queue, id);
+    assert_int_equal(t.nodes, 2);
+    assert_int_equal(t.node, 8);
+    assert_int_equal(t.last, 9);
+    myr_queue_free(queue);
+}
+
+static void call(const void *context, uint32_t node, struct myr_buf *ret)
+{
+    myr_buf_printf(ret, "%s-%02u", (const char *)context, node);
+}
+
+static void expect_text(const struct myr_trial *t, const char *plain, const char *named)
+{
+    static const struct myr_node_names names = {call, "gpu"};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    myr_trial_text(t, NULL, &text);
+    assert_string_equal(text.data, plain);
+    myr_buf_clear(&text);
+    myr_trial_text(t, &names, &text);
+    assert_string_equal(text.data, named);
+}
+
+static void nodes_are_called_as_the_reader_calls_them(void **state)
+{
+    (void)state;
+    struct myr_trial t = {.kind = MYR_TRIAL_NODE_BACK, .node = 1, .last = 1, .nodes = 1};
+    expect_text(&t, "node 1 in use", "gpu-01 in use");
+    t = (struct myr_trial){.kind = MYR_TRIAL_NODES_BACK, .node = 1, .last = 3, .nodes = 2};
+    expect_text(&t, "node 1 and node 3 in use", "gpu-01 and gpu-03 in use");
+    t.nodes = 3;
+    expect_text(&t, "3 more nodes in use, node 1 to node 3",
+                "3 more nodes in use, gpu-01 to gpu-03");
+    t = (struct myr_trial){.kind = MYR_TRIAL_MOVE,
+                           .move_count = 2,
+                           .moves = {{4, {.node = 7, .gpus = 1}, {.node = 2, .gpus = 2}},
+                                     {5, {.node = 8, .gpus = 0xFF}, {.node = 9, .gpus = 0xFF}}}};
+    expect_text(&t, "move job 4: 1 GPU from node 7 to node 2; job 5: 8 GPUs from node 8 to node 9",
+                "move job 4: 1 GPU from gpu-07 to gpu-02; job 5: 8 GPUs from gpu-08 to gpu-09");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_change_that_is_told_starts_the_job),
         cmocka_unit_test(constraints_are_tried_too),
+        cmocka_unit_test(as_few_nodes_are_told_as_are_enough),
+        cmocka_unit_test(nodes_that_do_not_help_are_not_told),
+        cmocka_unit_test(nodes_are_called_as_the_reader_calls_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

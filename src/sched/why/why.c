@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "myriad/text/amount.h"
 #include "queue/state.h"
 
 const char *myr_why_name(enum myr_why_kind kind)
@@ -185,16 +186,17 @@ static void put(const struct myr_why_sink *sink, const char *label, const char *
 /* What it needs, what there is, and who is before it. */
 static void put_room(const struct myr_why *why, const struct myr_why_sink *sink)
 {
-    put(sink, "needs", "%u GPUs on %u node%s", why->gpus, why->nodes, why->nodes == 1 ? "" : "s");
-    put(sink, "free", "%u GPUs, %u whole nodes; %u more held, %u closed", why->gpus_free,
-        why->nodes_free, why->nodes_held, why->nodes_shut);
+    put(sink, "needs", "%s on %s", MYR_COUNT(why->gpus, "GPU"), MYR_COUNT(why->nodes, "node"));
+    put(sink, "free", "%s, %s; %u more held, %u not in use", MYR_COUNT(why->gpus_free, "GPU"),
+        MYR_COUNT(why->nodes_free, "whole node"), why->nodes_held, why->nodes_shut);
     if (why->held_for != MYR_NONE) {
         put(sink, "held for", "job %u", why->held_for);
     }
     if (why->own_nodes) {
-        put(sink, "own cells", "%u nodes, %u of them unused", why->own_nodes, why->own_free);
+        put(sink, "own cells", "%s, %u of them unused", MYR_COUNT(why->own_nodes, "node"),
+            why->own_free);
     }
-    put(sink, "before it", "%u jobs", why->ahead);
+    put(sink, "before it", "%s", MYR_COUNT(why->ahead, "job"));
 }
 
 /* In the order in which they were tried. */
@@ -202,7 +204,7 @@ static void put_changes(const struct myr_why *why, const struct myr_why_sink *si
 {
     for (uint32_t i = 0; i < why->trial_count; i++) {
         struct myr_buf text = {};
-        myr_trial_text(&why->trials[i], &text);
+        myr_trial_text(&why->trials[i], &sink->names, &text);
         sink->put(sink->context, i == 0 ? "would start" : "or", text.data);
         myr_buf_done(&text);
     }
@@ -215,9 +217,9 @@ static void put_changes(const struct myr_why *why, const struct myr_why_sink *si
 static void put_time(const struct myr_why_sink *sink, const char *what, int64_t time_s,
                      int64_t now_s)
 {
-    char label[32];
+    char label[MYR_AMOUNT_BYTES + 8];
     if (time_s != INT64_MAX && time_s > now_s) {
-        snprintf(label, sizeof(label), "in %.1f h", (double)(time_s - now_s) / 3600);
+        snprintf(label, sizeof(label), "in %s", MYR_DURATION(time_s - now_s));
         put(sink, label, "%s", what);
     }
 }
@@ -229,7 +231,8 @@ const char *myr_why_words(enum myr_why_kind kind)
         [MYR_WHY_ORDER] = "it fits and starts when its turn comes",
         [MYR_WHY_LOCALITY] = "it fits, but only spread over more leaves than it needs",
         [MYR_WHY_HELD] = "enough is free, but held for gangs that came before",
-        [MYR_WHY_CLOSED] = "enough is free, but kept as spares, under maintenance or lost",
+        [MYR_WHY_CLOSED] = "it fits only with nodes that are not in use: spares, drained, in "
+                           "maintenance, lost or never seen",
         [MYR_WHY_FRAGMENTED] = "enough GPUs are free, but not on enough whole nodes",
         [MYR_WHY_FULL] = "too few GPUs are free",
     };
@@ -255,7 +258,7 @@ static void put_line(void *context, const char *label, const char *text)
 
 void myr_why_text(const struct myr_why *why, uint32_t id, struct myr_buf *buf)
 {
-    myr_buf_printf(buf, "job %u has waited %.2f h: %s\n", id, (double)why->waited_s / 3600,
+    myr_buf_printf(buf, "job %u has waited %s: %s\n", id, MYR_DURATION(why->waited_s),
                    myr_why_words(why->kind));
-    myr_why_facts(why, &(struct myr_why_sink){put_line, buf});
+    myr_why_facts(why, &(struct myr_why_sink){.put = put_line, .context = buf});
 }
