@@ -31,6 +31,7 @@
 #include "myriad/fit/compare.h"
 #include "myriad/fit/cost.h"
 #include "myriad/fit/curve.h"
+#include "myriad/fit/facility.h"
 #include "myriad/fit/failures.h"
 #include "myriad/fit/goodput.h"
 #include "myriad/fit/interval.h"

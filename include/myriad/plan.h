@@ -19,6 +19,25 @@
 MYR_MUST_USE int myr_plan(struct myr_arena *arena, const struct myr_catalog *catalog,
                           const struct myr_spec *spec, struct myr_design *ret, struct myr_err *err);
 
+/* A plan has so many steps, and behind them a step for each file that is written. */
+#define MYR_PLAN_STEPS     7
+#define MYR_PLAN_FILES_MAX 10
+
+/*
+ * Hears of every step of the work at the start of it, and again while one takes long. 'step' names
+ * it for people and lives as long as the program.
+ */
+struct myr_plan_listener {
+    void (*hear)(void *context, const char *step);
+    void *context;
+};
+
+/* The same, for who wants to tell people how far it is: a million GPUs take seconds. */
+MYR_MUST_USE int myr_plan_heard(struct myr_arena *arena, const struct myr_catalog *catalog,
+                                const struct myr_spec *spec,
+                                const struct myr_plan_listener *listener, struct myr_design *ret,
+                                struct myr_err *err);
+
 /* The same from a spec's file, or from standard input ("-"). */
 MYR_MUST_USE int myr_plan_file(struct myr_arena *arena, const struct myr_catalog *catalog,
                                const char *path, struct myr_design *ret, struct myr_err *err);
@@ -55,9 +74,12 @@ double myr_plan_raw_tb(const struct myr_design_head *head);
 double myr_plan_usable_tb(const struct myr_design_head *head);
 
 #define MYR_PLAN_MONEY_MAX 64
+#define MYR_PLAN_POWER_MAX 32
 
 /* "43.26 M CNY", or "432,606 CNY" below a million; returns 'ret'. */
 const char *myr_plan_money(int64_t cents, const char *currency, char ret[MYR_PLAN_MONEY_MAX]);
+/* "376.9 kW", or "20.07 MW" from ten megawatts on; returns 'ret'. */
+const char *myr_plan_power(double kw, char ret[MYR_PLAN_POWER_MAX]);
 
 struct myr_plan_about; /* plan/report.h */
 

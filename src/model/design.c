@@ -374,6 +374,16 @@ void myr_design_rack_name(const struct myr_design *design, uint32_t rack, struct
     myr_buf_put_u64(buf, (uint64_t)design->racks[rack].row + 1);
 }
 
+const struct myr_figure *myr_design_figure(const struct myr_design *design, const char *path)
+{
+    for (uint32_t i = 0; i < design->figure_count; i++) {
+        if (strcmp(myr_design_str(design, design->figures[i].path), path) == 0) {
+            return &design->figures[i];
+        }
+    }
+    return NULL;
+}
+
 /* What the arrays that grow with the cabling take. */
 double myr_design_bytes_per_cable(const struct myr_design *design)
 {

@@ -274,6 +274,8 @@ static const struct {
     {"bom.xlsx", put_workbook, false}, {"design.myr", put_design, false},
 };
 
+_Static_assert(MYR_ARRAY_COUNT(plan_files) == MYR_PLAN_FILES_MAX, "every file is a step");
+
 /* NULL behind the last one. Files of the room are skipped and not counted where there is none. */
 const char *myr_plan_file_name(const struct myr_design *design, uint32_t index)
 {
@@ -328,6 +330,9 @@ int plan_add_files(struct myr_file_set *set, const struct myr_design *design,
             continue;
         }
         struct myr_outfile file;
+        if (names.about->listener) {
+            names.about->listener->hear(names.about->listener->context, plan_files[i].name);
+        }
         MYR_TRY(myr_file_set_open(set, plan_files[i].name, &file, err));
         plan_files[i].put(design, &names, &file);
         MYR_TRY(myr_outfile_commit(&file, err));

@@ -179,21 +179,18 @@ static void show_total(const struct myr_design *design, struct myr_answer *answe
     }
 }
 
-/* "1,412.3 kW", or "140.25 MW". */
-static const char *power_text(double kw, char ret[NUMBER_BYTES])
+/* From ten megawatts on in megawatts: nobody reads five digits before the point. */
+const char *myr_plan_power(double kw, char ret[MYR_PLAN_POWER_MAX])
 {
-    if (kw >= 10000) {
-        snprintf(ret, NUMBER_BYTES, "%.2f MW", kw / 1000);
-    } else {
-        snprintf(ret, NUMBER_BYTES, "%.1f kW", kw);
-    }
+    bool large = kw >= 10000;
+    snprintf(ret, MYR_PLAN_POWER_MAX, large ? "%.2f MW" : "%.1f kW", large ? kw / 1000 : kw);
     return ret;
 }
 
 /* Two lines of the page; all that is behind them is in the tree of the answer. */
 static void show_power(const struct myr_design *design, struct myr_answer *answer)
 {
-    char it[NUMBER_BYTES], facility[NUMBER_BYTES], money[MYR_PLAN_MONEY_MAX];
+    char it[MYR_PLAN_POWER_MAX], facility[MYR_PLAN_POWER_MAX], money[MYR_PLAN_MONEY_MAX];
     uint32_t assumed = 0;
     if (design->figure_count == 0) {
         return; /* a file of an older program */
@@ -204,8 +201,8 @@ static void show_power(const struct myr_design *design, struct myr_answer *answe
         assumed += design->figures[i].basis == MYR_BASIS_ASSUMED;
     }
     myr_answer_fact(answer, "power", "%s IT, %s with cooling by %s (PUE %.3f)",
-                    power_text(plan_figure_of(design, FIG_IT), it),
-                    power_text(plan_figure_of(design, FIG_FACILITY), facility),
+                    myr_plan_power(plan_figure_of(design, FIG_IT), it),
+                    myr_plan_power(plan_figure_of(design, FIG_FACILITY), facility),
                     plan_figure_text(design, FIG_COOLING), plan_figure_of(design, FIG_PUE));
     double cost = plan_figure_of(design, FIG_ENERGY_COST);
     /* Money is whole cents in 64 bits: an absurd tariff must not pass them. */

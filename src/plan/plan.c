@@ -110,33 +110,46 @@ int plan_unproved(struct plan *plan, struct myr_err *err)
     return MYR_OK;
 }
 
-/* All steps in the order of plan_internal.h. A refusal is told with the nearest spec that would not
- * have been refused. */
-static int run(struct plan *plan, struct myr_err *err)
+/* Everything that is built; what follows it proves, counts and prices. */
+static int build(struct plan *plan, struct myr_err *err)
 {
+    plan_tell(plan, "sizing networks");
     int rc = plan_size(plan, err);
     if (rc < 0) {
         plan_nearest(plan, err);
         return rc;
     }
+    plan_tell(plan, "placing devices");
     MYR_TRY(plan_place(plan, err));
     size_t findings = plan->findings.count;
     MYR_TRY(plan_optics(plan, err));
     if (plan->spec->room.node) {
         plan->findings.count = findings; /* of assumed lengths; the room knows the true ones */
     }
+    plan_tell(plan, "wiring");
     plan_wire(plan);
     plan->design.devtypes = plan->devtypes.items; /* the checker looks ports up */
     fill_head(plan);
     /* The room may cut and wire the cables anew: what is proved and billed comes behind it. */
-    MYR_TRY(plan_room(plan, err));
+    plan_tell(plan, "filling racks");
+    return plan_room(plan, err);
+}
+
+/* All steps in the order of plan_internal.h. A refusal is told with the nearest spec that would not
+ * have been refused. */
+static int run(struct plan *plan, struct myr_err *err)
+{
+    MYR_TRY(build(plan, err));
+    plan_tell(plan, "checking");
     MYR_TRY(plan_check(plan, err));
     plan_insides(plan);
     plan_domains(plan);
+    plan_tell(plan, "pricing");
     MYR_TRY(plan_price(plan, err));
     plan_storage_figures(plan);
     plan_power(plan);
     MYR_TRY(plan_countable(plan, err)); /* with the lines of the cooling plant */
+    plan_tell(plan, "plugging together");
     plan_plugged(plan);
     plan_keep_groups(plan);
     plan_advice(plan);
@@ -150,8 +163,9 @@ static int run(struct plan *plan, struct myr_err *err)
  * how many they are is known after that: the plan is made again with what came out. Their switches
  * may fill another rack, hence more than once; in the end there are no fewer than before.
  */
-int myr_plan(struct myr_arena *arena, const struct myr_catalog *catalog,
-             const struct myr_spec *spec, struct myr_design *ret, struct myr_err *err)
+int myr_plan_heard(struct myr_arena *arena, const struct myr_catalog *catalog,
+                   const struct myr_spec *spec, const struct myr_plan_listener *listener,
+                   struct myr_design *ret, struct myr_err *err)
 {
     uint32_t pdus = 0, cdus = 0;
     for (uint32_t pass = 0;; pass++) {
@@ -159,6 +173,7 @@ int myr_plan(struct myr_arena *arena, const struct myr_catalog *catalog,
         plan->arena = arena;
         plan->catalog = catalog;
         plan->spec = spec;
+        plan->listener = listener;
         plan->pdus = pdus;
         plan->cdus = cdus;
         /* With strips to be counted the first pass only finds out how many racks are used. */
@@ -182,6 +197,12 @@ int myr_plan(struct myr_arena *arena, const struct myr_catalog *catalog,
         pdus = strips > pdus || pass < PASSES_FREE ? strips : pdus;
         cdus = units > cdus || pass < PASSES_FREE ? units : cdus;
     }
+}
+
+int myr_plan(struct myr_arena *arena, const struct myr_catalog *catalog,
+             const struct myr_spec *spec, struct myr_design *ret, struct myr_err *err)
+{
+    return myr_plan_heard(arena, catalog, spec, NULL, ret, err);
 }
 
 /* The spec is given back; what the design needs of it lies in the arena. */

@@ -100,6 +100,8 @@ struct plan {
     enum myr_net_id at_net;                     /* being sized: what a refusal is about */
     uint32_t nodes, management_nodes, managers; /* of all networks together */
 
+    const struct myr_plan_listener *listener; /* or NULL */
+
     bool rough;          /* made only to count what is in the next line */
     uint32_t pdus, cdus; /* power strips and cooling units with a management port */
     uint32_t storage_part, storage_servers;
@@ -211,6 +213,17 @@ uint16_t plan_cabletype_for(struct plan *plan, struct net_plan *net, const struc
 /* How many links one such cable would have; adds no kind, and says nothing. */
 uint32_t plan_cable_links(struct plan *plan, const struct net_plan *net,
                           const struct cable_ask *ask);
+
+/*
+ * How far it is, for who listens; also inside of steps that may take seconds by themselves, so that
+ * whoever waits sees that it goes on.
+ */
+static inline void plan_tell(const struct plan *plan, const char *step)
+{
+    if (plan->listener) {
+        plan->listener->hear(plan->listener->context, step);
+    }
+}
 
 /* 5. wire: links and cables */
 void plan_wire(struct plan *plan);

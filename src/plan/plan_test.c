@@ -338,6 +338,39 @@ static void insides_join_every_gpu_to_the_scale_up_switches(void **state)
     release(&f);
 }
 
+/* Names of steps as they were heard, each once where it was told of again. */
+static void hear_step(void *context, const char *step)
+{
+    struct myr_buf *steps = context;
+    size_t len = strlen(step);
+    bool again = steps->len > len && memcmp(steps->data + steps->len - len - 1, step, len) == 0;
+    if (!again) {
+        myr_buf_printf(steps, "%s;", step);
+    }
+}
+
+static void who_listens_hears_of_every_step(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct myr_buf steps = {};
+    struct myr_design design;
+    struct myr_plan_listener listener = {hear_step, &steps};
+    assert_int_equal(plan_text(&f, "servers: 8\nroom: {rows: 4, columns: 4}\n"), MYR_OK);
+    assert_int_equal(myr_plan_heard(&f.arena, &f.catalog, &f.spec, &listener, &design, &f.err),
+                     MYR_OK);
+    assert_string_equal(steps.data, "sizing networks;placing devices;wiring;filling racks;checking;"
+                                    "pricing;plugging together;");
+    uint32_t count = 0;
+    for (size_t i = 0; i < steps.len; i++) {
+        count += steps.data[i] == ';';
+    }
+    assert_int_equal(count, MYR_PLAN_STEPS);
+    assert_int_equal(design.link_count, f.design.link_count);
+    myr_buf_done(&steps);
+    release(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -351,6 +384,7 @@ int main(void)
         cmocka_unit_test(access_switches_with_one_uplink_need_one_switch_above),
         cmocka_unit_test(the_answer_says_what_its_money_is),
         cmocka_unit_test(insides_join_every_gpu_to_the_scale_up_switches),
+        cmocka_unit_test(who_listens_hears_of_every_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

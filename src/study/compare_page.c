@@ -49,7 +49,7 @@ static bool in_picture(const struct page *page, const struct myr_compare_row *ro
 }
 
 /* Every row as parts of the first design's figure: 100 % is the same. */
-static void put_picture(const struct page *page, struct myr_buf *svg)
+static void put_picture(const struct page *page, enum myr_chart_form form, struct myr_buf *svg)
 {
     const struct myr_design_comparison *all = page->all;
     enum { BARS_MAX = MYR_COMPARE_ROWS * MYR_COMPARE_MAX };
@@ -81,6 +81,7 @@ static void put_picture(const struct page *page, struct myr_buf *svg)
         .unit = "%",
         .rows = bars,
         .count = count,
+        .form = form,
     };
     if (count) {
         myr_chart_bars(&chart, svg);
@@ -174,7 +175,7 @@ void myr_design_comparison_svg(const struct myr_design_comparison *comparison,
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     myr_arena_init(&arena);
     struct page page = {comparison, lang, &arena, buf};
-    put_picture(&page, buf);
+    put_picture(&page, MYR_CHART_WIDE, buf);
 }
 
 /* One page that needs nothing else, in the language that is asked for. */
@@ -188,7 +189,7 @@ void myr_design_comparison_html(const struct myr_design_comparison *comparison,
     put_head(&page);
     myr_page_heading(buf, say(&page, "Side by side"));
     myr_page_wide_begin(buf);
-    put_picture(&page, buf);
+    put_picture(&page, MYR_CHART_PAGE, buf);
     myr_page_wide_end(buf);
     put_rows(&page);
     myr_page_heading(buf, say(&page, "What to know"));

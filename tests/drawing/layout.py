@@ -29,7 +29,7 @@ def font_sizes(root):
 
 def text_boxes(root, fonts):
     """(left, top, right, bottom, text) of every text with letters in it."""
-    for element in root.iter(SVG + "text"):
+    for element in root.iter(SVG + "text") if isinstance(root, ET.Element) else root:
         text = element.text or ""
         if not text.strip():
             continue
@@ -80,6 +80,21 @@ def overlaps(boxes):
                 yield a[4], b[4]
 
 
+def outgrown(root, fonts):
+    """Numbers of boxes that are wider than the box they are in."""
+    rects = [(*extent(rect)[0], *extent(rect)[1]) for rect in root.iter(SVG + "rect")
+             if "page" not in classes_of(rect)]
+    for element in root.iter(SVG + "text"):
+        if "id" not in classes_of(element):
+            continue
+        for left, top, right, bottom, text in text_boxes([element], fonts):
+            x, y = (left + right) / 2, (top + bottom) / 2
+            around = [r for r in rects if r[0] <= x <= r[2] and r[1] <= y <= r[3]]
+            box = min(around, key=lambda r: (r[2] - r[0]) * (r[3] - r[1]), default=None)
+            if box and right - left > box[2] - box[0]:
+                yield text
+
+
 def findings(data, wanted):
     root = ET.fromstring(data)
     width, height = int(root.get("width")), int(root.get("height"))
@@ -102,6 +117,8 @@ def findings(data, wanted):
             yield f"'{text}' runs off the page"
     for one, other in overlaps(boxes):
         yield f"'{one}' and '{other}' overlap"
+    for text in outgrown(root, font_sizes(root)):
+        yield f"'{text}' is wider than its box"
     texts = {box[4] for box in boxes}
     for text in wanted:
         if text not in texts:

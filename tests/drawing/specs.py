@@ -56,6 +56,7 @@ SPECS = {
     "clos-wide": (one(500, "topology: clos, switch: sn5600, nic_gbps: 400"), ["63 leaves"]),
     "one-switch": (one(8, f"topology: clos, {IB}", more="  oob: {}\n"), [
         "1 leaf", "One switch takes all hosts."]),
+    "one-storage-switch": (one(30, IB, more=OTHERS), ["34 nodes"]),
     "one-server": (one(1, f"topology: clos, {IB}", more=OTHERS), ["1 leaf"]),
     "dragonfly": (one(72, f"topology: dragonfly, {IB}, group_switches: 4, hosts_per_switch: 2, "
                           "global_ports: 2", "generic-1gpu"), [

@@ -69,7 +69,8 @@ def check_run(myriad, design):
         money, hours = case["money"], case["days"] * 24
         watts = priced["power_mw"] * (512 + case["spares"]) / 512
         assert abs(case["energy_mwh"] / (hours * watts) - 1) < 1e-4
-        assert abs(money["electricity"] / (case["energy_mwh"] * 650) - 1) < 1e-4
+        price = priced["facility"]["kwh"]["value"]
+        assert abs(money["electricity"] / (case["energy_mwh"] * 1000 * price) - 1) < 1e-4
         assert abs(money["machines"] / (hours * 14 * 8 * (512 + case["spares"])) - 1) < 1e-4
         assert abs(money["total"] - money["electricity"] - money["machines"]) <= 1
     # More failures, fewer tokens; a worse interval, fewer tokens; twice the tokens, twice the days.
@@ -93,6 +94,95 @@ def check_run(myriad, design):
     sum_of_classes = sum(row["per_day"] for row in classes["failures_per_day_by_class"])
     tier = classes["cases"][0]["tiers"][0]
     assert abs(tier["failures_per_day"] / sum_of_classes - 1) < 1e-3
+
+
+def check_facility(myriad, folder):
+    """One truth: what 'plan' and 'compare' say of a design is what a run on it is charged by."""
+    spec, out = Path(folder) / "small.yaml", Path(folder) / "small"
+    job = ["--model", "llama3-8b", "--design", str(out / "design.myr"), "--batch", "192",
+           "--tokens", "1e12", "--rate", "llama3"]
+    ours = "facility: {cooling: cold-plate, energy: {tariff_per_kwh: 0.6, currency: CNY, years: 7}}"
+    stated = "facility: {it_kw: 999, energy: {exchange: 7}}"
+    for own in ("", ours, stated):
+        spec.write_text(f"name: small\nservers: 24\nserver: h100-8gpu\n{own}\n", encoding="utf-8")
+        plan = json.loads(call(myriad, "plan", str(spec), "--out", str(out), "-o", "json").stdout)
+        total, energy = plan["totals"], plan["power"]["energy"]
+        run = ask(myriad, *job)
+        facility = run["facility"]
+        assert abs(run["power_mw"] * 1000 - total["facility_power_kw"]) < 0.06, own
+        assert abs(facility["pue"]["value"] - plan["power"]["pue"]["value"]) < 1e-4
+        kwh = energy["tariff_per_kwh"] * energy["exchange"]
+        assert abs(facility["kwh"]["value"] / kwh - 1) < 1e-4, (own, facility)
+        assert facility["years"]["value"] == energy["years"]
+        assert facility["currency"] == {"value": "CNY", "from": "design"}
+        assert all(facility[key]["from"] == "design" for key in ("it_mw", "pue", "kwh", "years"))
+        table = json.loads(call(myriad, "compare", str(spec), str(spec), "-o", "json").stdout)
+        kilowatts = {row["row"]: row["a"] for row in table["rows"]}["facility_kw"]
+        assert abs(kilowatts - run["power_mw"] * 1000) < 0.11, (own, kilowatts, run["power_mw"])
+        half = ask(myriad, *job, "--gpus", "96")
+        assert abs(half["power_mw"] * 2 - run["power_mw"]) < 2e-4
+    given = ask(myriad, *job, "--pue", "1.1", "--kwh", "0.3", "--years", "3")["facility"]
+    assert all(given[key]["from"] == "option" for key in ("pue", "kwh", "years")), given
+    assert (given["pue"]["value"], given["kwh"]["value"], given["years"]["value"]) == (1.1, 0.3, 3)
+    text = call(myriad, "goodput", *job).stdout
+    assert "999.0 kW IT (the design's)" in text and "assumed there" in text, text
+    # Without a design nothing that was assumed stays unsaid.
+    free = ask(myriad, *JOB, "--tokens", "1e12", "--rate", "llama3")["facility"]
+    assert all(free[key]["from"] == "default" for key in ("it_mw", "pue", "kwh")), free
+    assert all(free[key]["basis"] == "assumed" for key in ("it_mw", "pue", "kwh")), free
+    assert free["pue"]["value"] == 1.25 and free["kwh"]["value"] == 0.65 and free["years"] is None
+    text = " ".join(call(myriad, "goodput", *JOB, "--tokens", "1e12").stdout.split())
+    assert "PUE 1.25 (assumed)" in text and "0.65 CNY a kWh (assumed)" in text, text
+
+
+def check_contention(myriad, folder):
+    """A table beside the design shapes the step: whoever uses it says so, and one of another
+    design is refused by its name."""
+    spec, out = Path(folder) / "loaded.yaml", Path(folder) / "loaded"
+    names = ("l.yaml", "design.myr", "contention.json")
+    layout, design, table = (str(out / name) for name in names)
+    spec.write_text("name: loaded\nservers: 24\nserver: h100-8gpu\nnetworks:\n  compute: {switch: "
+                    "mqm9790-ns2f, topology: clos, oversubscription: 2}\n", encoding="utf-8")
+    call(myriad, "plan", str(spec), "--out", str(out))
+    case = ["--model", "llama3-8b", "--design", design]
+    call(myriad, "fit", *case, "--batch", "192", "--layout-out", layout)
+    verbs = {"fit": ["fit", *case, "--layout", layout],
+             "goodput": ["goodput", *case, "--layout", layout],
+             "sched place": ["sched", "place", *case, "--layout", layout],
+             "fit curve": ["fit", "curve", *case, "--batch", "192"],
+             "fit why": ["fit", "why", *case, "--batch", "192", "tp=1,pp=1", "tp=2,pp=1"],
+             "fit launch": ["fit", "launch", *case, "--layout", layout]}
+
+    def told():
+        return {verb: json.loads(call(myriad, *words, "-o", "json").stdout)
+                for verb, words in verbs.items()}
+
+    without = told()
+    call(myriad, "sim", "contention", "--design", design)
+    loaded = told()
+    for verb, answer in loaded.items():
+        assert without[verb]["contention"] is None, verb
+        assert answer["contention"] == table, verb
+        assert answer["device"] == "h100" and answer["sequence"] == 8192, verb
+        assert answer["software"].startswith("Megatron"), verb
+        assert answer["parameters"]["total"] > 8e9 and answer["model"] == "llama3-8b", verb
+    assert loaded["fit"]["batch"] == loaded["goodput"]["batch"] == 192
+    # The same layout under the same keys, and all that is in its file.
+    best = loaded["fit"]["best"]
+    place, run = loaded["sched place"]["layout"], loaded["goodput"]["cases"][0]["layout"]
+    for key in run:
+        assert best[key] == run[key] == place[key], key
+    assert place["global_batch"] == 192 and place["micro_batch"] == place["mbs"]
+    assert loaded["goodput"]["cases"][0]["step_s"] == best["step_s"]
+    for verb in ("fit", "goodput", "sched place", "fit curve", "fit why"):
+        assert table in call(myriad, *verbs[verb]).stdout, verb
+    old = Path(table).read_text(encoding="utf-8")
+    Path(table).write_text(old.replace('"gpus": 192', '"gpus": 191'), encoding="utf-8")
+    assert Path(table).read_text(encoding="utf-8") != old
+    for words in verbs.values():
+        result = call(myriad, *words, code=2)
+        assert f"{table}: the contention table is of a fabric with 191 GPUs" in result.stderr
+        assert "hint: 'myriad sim contention' makes it again" in result.stderr, result.stderr
 
 
 def check_store(myriad, folder):
@@ -237,6 +327,8 @@ def main():
         call(myriad, "plan", str(ROOT / "examples" / "h100-10k.yaml"), "--out", folder)
         design = str(Path(folder) / "design.myr")
         check_run(myriad, design)
+        check_facility(myriad, folder)
+        check_contention(myriad, folder)
         check_store(myriad, folder)
         check_simple(myriad)
         check_show(myriad)

@@ -43,6 +43,8 @@ QUESTIONS = (
     "compare examples/compare/infiniband-1k.yaml examples/compare/roce-1k.yaml",
     "bench gpu --dry-run --quick --device h100",
     "fit --model llama3-8b --gpus 16 --device h100 --batch 32",
+    "fit --model llama3-8b --gpus 2 --device h100 --batch 2 --exhaustive",
+    "plan examples/h100-64.yaml --out planned",
     "whatif state.myr",
     # Refused when it has begun, and with nothing to show.
     "route found d/design.myr d/bom.csv",

@@ -44,6 +44,8 @@ struct myr_case_question {
     bool pooled;        /* GPUs of several kinds: neither device nor number is needed */
     uint32_t top;       /* layouts wanted; 0: one */
     bool exhaustive;
+    myr_fit_progress *progress; /* of 'exhaustive', or NULL */
+    void *progress_context;
 };
 
 struct myr_case_question myr_case_question_default(void);
@@ -59,6 +61,7 @@ struct myr_case {
     struct myr_recipe recipes[MYR_PRECISION_COUNT];
     bool has_design, has_layout;
     const char *design_gpu; /* the design's, where 'device' names other GPUs than those; or NULL */
+    const char *contention; /* the file that says what flows lose where they meet; NULL: none */
     bool stack_exact;       /* the release is known */
 };
 

@@ -39,6 +39,10 @@ MYR_MUST_USE int myr_fit_topology_init(struct myr_fit_topology *topology, struct
                                        const struct myr_contention *table, uint32_t gpus,
                                        struct myr_err *err);
 
+/* MYR_EINVAL for a table of another fabric: its levels would mean other links. */
+MYR_MUST_USE int myr_fit_contention_check(const struct myr_contention *table,
+                                          const struct myr_design *design, struct myr_err *err);
+
 /* Which nodes of a design a job has, in the order of its ranks. */
 struct myr_fit_placement {
     const uint32_t *nodes;

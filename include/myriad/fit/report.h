@@ -6,7 +6,9 @@
 #pragma once
 
 #include "myriad/fit/campaign.h"
+#include "myriad/fit/facility.h"
 #include "myriad/fit/search.h"
+#include "myriad/text/chart.h"
 
 #define MYR_GROWTH_MAX 24
 
@@ -31,15 +33,15 @@ void myr_fit_growth(const struct myr_fit_query *query, uint32_t least, uint32_t 
                     struct myr_arena *arena, struct myr_fit_scaling *ret);
 
 /* The step's terms one after the other. */
-void myr_plot_step(const struct myr_fit_cost *cost, struct myr_buf *buf);
+void myr_plot_step(const struct myr_fit_cost *cost, enum myr_chart_form form, struct myr_buf *buf);
 /* What each stage of its pipeline does when; of many micro-batches the first and the last. */
 void myr_plot_pipeline(const struct myr_fit_case *it, const struct myr_layout *layout,
                        struct myr_buf *buf);
 /* Memory of the fullest rank of each layout, by term, against the device's. */
 void myr_plot_memory(const struct myr_fit_case *it, const struct myr_fit_found *layouts,
-                     uint32_t count, struct myr_buf *buf);
+                     uint32_t count, enum myr_chart_form form, struct myr_buf *buf);
 void myr_plot_linearity(const struct myr_fit_scaling *weak, const struct myr_fit_scaling *strong,
-                        struct myr_buf *buf);
+                        enum myr_chart_form form, struct myr_buf *buf);
 
 /* Time against cost; the fewest of either for what the other is. */
 struct myr_choice {
@@ -48,7 +50,7 @@ struct myr_choice {
 };
 
 void myr_plot_pareto(const struct myr_choice *choices, uint32_t count, const char *time_name,
-                     const char *cost_name, struct myr_buf *buf);
+                     const char *cost_name, enum myr_chart_form form, struct myr_buf *buf);
 
 /* Goodput over the interval of the quickest tier, the rest of each renewal as it is. */
 struct myr_goodput_curve {
@@ -56,7 +58,8 @@ struct myr_goodput_curve {
     struct myr_renewal renewal;
 };
 
-void myr_plot_goodput(const struct myr_goodput_curve *curves, uint32_t count, struct myr_buf *buf);
+void myr_plot_goodput(const struct myr_goodput_curve *curves, uint32_t count,
+                      enum myr_chart_form form, struct myr_buf *buf);
 
 /* How the best layout is started: whoever knows trainers writes it. */
 struct myr_report_text {
@@ -91,9 +94,8 @@ struct myr_campaign_report {
     const struct myr_fit_query *query;
     const struct myr_campaign_case *cases;
     uint32_t count;
-    const char *currency;
-    bool servers_unpriced; /* the price is that of network and storage alone */
-    uint32_t gpus_most;    /* of the design; without one nothing bounds them */
+    const struct myr_run_facility *facility;
+    uint32_t gpus_most; /* of the design; without one nothing bounds them */
 };
 
 /* Other numbers of GPUs are planned for the Pareto plot; it needs tokens. */

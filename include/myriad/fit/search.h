@@ -17,6 +17,9 @@
 #define MYR_FIT_SCHEDULE_STACK (-1) /* what the stack runs */
 #define MYR_FIT_SCHEDULE_ANY   (-2)
 
+/* Hears how far a search that visits every layout is; NULL where nobody listens. */
+typedef void myr_fit_progress(void *context, uint64_t done, uint64_t total);
+
 /* 0 (or -1 where 0 means something) leaves an axis open. */
 struct myr_fit_query {
     struct myr_fit_case it;
@@ -27,6 +30,8 @@ struct myr_fit_query {
     int zero, recompute, schedule, sequence_parallel;
     uint32_t top; /* how many to keep; at least 1 */
     bool exhaustive;
+    myr_fit_progress *progress; /* of 'exhaustive' alone: any other search ends within a second */
+    void *progress_context;
 };
 
 struct myr_fit_found {

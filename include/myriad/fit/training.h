@@ -5,15 +5,13 @@
 #pragma once
 
 #include "myriad/fit/case.h"
+#include "myriad/fit/facility.h"
 #include "myriad/fit/failures.h"
 
 #define MYR_TRAINING_LAYOUTS                                             \
     16 /* the fastest ones, among which the one that keeps most is taken \
         */
 #define MYR_TRAINING_CASES     (2 * MYR_JOB_RATES_MAX)
-#define MYR_TRAINING_PUE       1.25
-#define MYR_TRAINING_KWH       0.65 /* CNY */
-#define MYR_TRAINING_YEARS     4.0
 #define MYR_TRAINING_RISK      0.001
 #define MYR_TRAINING_NODE_GPUS 8 /* where neither a design nor the user says */
 
@@ -27,9 +25,8 @@ struct myr_training_question {
     struct myr_failure_times times;
     double tokens;     /* 0: days, energy and money are not asked for */
     double spare_risk; /* share of the time that nodes may be short */
-    double pue, kwh;   /* what the building adds; price of electricity */
-    double years;      /* over which a design's price is spread */
-    double gpu_hour;   /* price, in place of the design's */
+    /* As in struct myr_run_facility_question: the design's, or assumed, where they are not given */
+    double pue, kwh, years, gpu_hour;
     const char *currency;
     uint64_t play;
 };
@@ -55,10 +52,8 @@ struct myr_training {
     struct myr_campaign_question question;
     struct myr_training_case cases[MYR_TRAINING_CASES];
     uint32_t case_count;
-    const char *currency;
-    bool kwh_known;        /* the default is a price in CNY */
-    bool servers_unpriced; /* the design's price lacks what costs most */
-    uint32_t nodes_left;   /* of the design, beside the job; 0 without one */
+    struct myr_run_facility facility;
+    uint32_t nodes_left; /* of the design, beside the job; 0 without one */
     struct myr_failure_share classes[MYR_FAILURE_CLASSES_MAX];
     uint32_t class_count;
 };

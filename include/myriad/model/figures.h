@@ -28,6 +28,13 @@ struct myr_figure {
     uint16_t pad;
 };
 
+struct myr_design;
+/*
+ * The figure of a plan at this path, such as "power.pue.value"; NULL where the design has none, as
+ * files of older programs do. By path, since no position is promised.
+ */
+const struct myr_figure *myr_design_figure(const struct myr_design *design, const char *path);
+
 /* What else the line of the bill at the same position says; absent in files of older programs. */
 struct myr_bom_more {
     uint32_t specification;   /* string: what the part is */

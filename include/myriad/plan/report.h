@@ -13,6 +13,7 @@
 #define MYR_REPORT_LABELS "labels.html"
 
 struct myr_growth;
+struct myr_plan_listener;
 
 /* What stands on its first lines besides; any of them may be NULL. */
 struct myr_plan_about {
@@ -22,6 +23,7 @@ struct myr_plan_about {
     char digest[MYR_REPORT_DIGEST]; /* SHA-256 of the spec's bytes, or "" */
     const struct myr_growth *next;  /* plan/grow.h: the phase after this one, or NULL */
     const char *options; /* what else 'explain plan' needs to find the same: "--next later.yaml" */
+    const struct myr_plan_listener *listener; /* hears of every file that is written */
     const char *labels; /* whose cable labels are printed: "all", a network, rack or device; NULL */
 };
 

@@ -10,6 +10,12 @@
 
 #define MYR_CHART_COLOURS 8 /* colour classes: 0 to 7 */
 
+/*
+ * A plot for a desk's screen or a file; one for a phone, where words stand above what they name;
+ * or both, for a page (page.h) that shows the one it has room for.
+ */
+enum myr_chart_form { MYR_CHART_WIDE, MYR_CHART_NARROW, MYR_CHART_PAGE };
+
 /* ---- bars: rows of one or more pieces ---- */
 
 struct myr_piece {
@@ -34,6 +40,7 @@ struct myr_bars {
     bool legend;            /* of the first row's pieces */
     double limit;           /* a line across the bars, or 0 */
     const char *limit_name; /* its tooltip */
+    enum myr_chart_form form;
 };
 
 void myr_chart_bars(const struct myr_bars *bars, struct myr_buf *buf);
@@ -64,6 +71,7 @@ struct myr_curves {
     bool log_y;     /* all y above 0; not from zero */
     bool from_zero; /* the y axis begins at 0 */
     double y_max;   /* 0: by the points */
+    enum myr_chart_form form;
 };
 
 void myr_chart_curves(const struct myr_curves *curves, struct myr_buf *buf);

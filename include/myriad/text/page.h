@@ -31,6 +31,11 @@ void myr_page_tiles_end(struct myr_buf *buf);
 
 /* A table: the head's cells, then rows of as many. Numbers stand right. */
 void myr_page_table_begin(struct myr_buf *buf, const char *const *heads, uint32_t count);
+/*
+ * The same of a table that stands upright: a row for each figure and a column for each of a few
+ * cases, so that a phone shows all of it.
+ */
+void myr_page_upright_begin(struct myr_buf *buf, const char *const *heads, uint32_t count);
 void myr_page_row_begin(struct myr_buf *buf);
 void myr_page_cell(struct myr_buf *buf, const char *text);
 MYR_PRINTF(2, 3)

@@ -211,8 +211,16 @@ const char *cli_layout_words(struct myr_arena *arena, const struct myr_layout *l
 }
 
 /* 'design_gpu' is what the design has, where --device takes its place; else null. */
-void cli_fit_put_case(struct myr_answer *answer, const struct myr_case *it, bool pooled)
+void cli_case_put_names(struct myr_answer *answer, const struct myr_case *it, bool pooled)
 {
+    if (!it) {
+        static const char *const keys[] = {"model",      "parameters", "device",
+                                           "design_gpu", "software",   "contention"};
+        for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
+            myr_answer_null(answer, keys[i]);
+        }
+        return;
+    }
     struct myr_params params = myr_model_params(&it->model);
     myr_answer_text(answer, "model", it->model.name);
     myr_answer_object(answer, "parameters"); /* as counted: a file read wrongly shows here first */
@@ -223,6 +231,12 @@ void cli_fit_put_case(struct myr_answer *answer, const struct myr_case *it, bool
     myr_answer_text(answer, "device", pooled ? NULL : it->query.it.device->name);
     myr_answer_text(answer, "design_gpu", it->design_gpu);
     myr_answer_text(answer, "software", it->query.it.stack->name);
+    myr_answer_text(answer, "contention", it->contention); /* the file; null: nothing measured */
+}
+
+void cli_fit_put_case(struct myr_answer *answer, const struct myr_case *it, bool pooled)
+{
+    cli_case_put_names(answer, it, pooled);
     if (pooled) {
         myr_answer_null(answer, "gpus");
     } else {
@@ -254,5 +268,14 @@ void cli_fit_show_device(struct myr_answer *answer, const struct myr_case *it)
     if (it->design_gpu) {
         myr_answer_fact(answer, "GPUs", "%s, as --device says, in place of the design's %s",
                         it->query.it.device->name, it->design_gpu);
+    }
+}
+
+void cli_fit_show_network(struct myr_answer *answer, const struct myr_case *it)
+{
+    if (it->contention) {
+        myr_answer_fact(answer, "network", "contention as measured: %s", it->contention);
+    } else {
+        myr_answer_fact(answer, "network", "%s", myr_study_slowdowns(it));
     }
 }

@@ -157,10 +157,7 @@ static void put_head(struct myr_answer *answer, const struct myr_case *it,
                      const struct myr_err *why)
 {
     cli_fit_put_found(answer, why);
-    myr_answer_text(answer, "model", it->model.name);
-    myr_answer_text(answer, "device", it->query.it.device->name);
-    myr_answer_text(answer, "design_gpu", it->design_gpu);
-    myr_answer_text(answer, "software", it->query.it.stack->name);
+    cli_fit_put_case(answer, it, false);
 }
 
 /* Not even the last point has a layout: that is the answer. */
@@ -198,6 +195,7 @@ static void put_answer(struct cli *cli, const struct myr_case *it,
     myr_answer_para(answer, "%s on up to %u x %s, %s", it->model.name, it->query.gpus,
                     it->query.it.device->name, it->query.it.stack->name);
     cli_fit_show_device(answer, it);
+    cli_fit_show_network(answer, it);
     show_points(answer, points);
     show_rest(answer, curves);
 }

@@ -228,7 +228,7 @@ static void show_head(struct myr_answer *answer, const struct myr_case *it)
                     it->query.it.device->name, it->query.batch, it->query.seq_tokens,
                     it->query.it.stack->name);
     cli_fit_show_device(answer, it);
-    myr_answer_fact(answer, "network", "%s", myr_study_slowdowns(it));
+    cli_fit_show_network(answer, it);
 }
 
 static void show_top(struct myr_answer *answer, const struct myr_value *top)
@@ -487,6 +487,14 @@ static void hint_next(struct cli *cli, const struct options *options, const stru
     }
 }
 
+/* The number of cuts is known when the search begins, and another for each precision. */
+static void show_progress(void *context, uint64_t done, uint64_t total)
+{
+    struct myr_progress *progress = context;
+    progress->total = total;
+    cli_progress_step(progress, done);
+}
+
 /* A search that finds nothing is an answer, with what is nearest; errors are of files and words. */
 static int run_case(struct cli *cli, const struct myr_case_question *question, struct myr_err *err)
 {
@@ -546,9 +554,13 @@ static int check_layout(const struct options *o, struct myr_err *err)
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
+    MYR_CLEANUP(myr_progress_done) struct myr_progress progress;
     struct myr_case_question question = cli_case_question(&options->of);
+    cli_progress(&progress, "cuts of the model", 0);
     question.top = (uint32_t)options->top;
     question.exhaustive = options->exhaustive;
+    question.progress = show_progress;
+    question.progress_context = &progress;
     if (options->pools.count == 0) {
         MYR_TRY(check_layout(options, err));
         return run_case(cli, &question, err);

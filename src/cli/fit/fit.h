@@ -95,7 +95,12 @@ static inline void cli_case_close(struct myr_case **it)
     myr_case_done(*it);
 }
 
-/* The keys that say what was asked about; pooled: neither device nor number of GPUs. */
+/*
+ * The keys that say what was asked about, and all that shaped the answer whoever asked: those of
+ * the case alone (null where 'it' is NULL), and with the size of the job. pooled: neither device
+ * nor number of GPUs.
+ */
+void cli_case_put_names(struct myr_answer *answer, const struct myr_case *it, bool pooled);
 void cli_fit_put_case(struct myr_answer *answer, const struct myr_case *it, bool pooled);
 /* Whether there is a layout; 'why' not, in words, or NULL. The same for people. */
 void cli_fit_put_found(struct myr_answer *answer, const struct myr_err *why);
@@ -103,6 +108,9 @@ void cli_fit_show_nothing(struct myr_answer *answer, const struct myr_err *why);
 
 /* For people: GPUs that take the place of the design's; nothing where there are none. */
 void cli_fit_show_device(struct myr_answer *answer, const struct myr_case *it);
+
+/* For people: what the fabric's slowdowns rest on, and the file where they were measured. */
+void cli_fit_show_network(struct myr_answer *answer, const struct myr_case *it);
 
 /* Processor time: what a quiet machine's clock would show, on a busy one too. */
 double cli_fit_spent_ms(void);

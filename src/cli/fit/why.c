@@ -49,7 +49,8 @@ static void put_side(struct myr_answer *answer, const char *key, const struct my
     myr_answer_end(answer);
 }
 
-static void show(struct cli *cli, const struct myr_fit_why *why, const struct myr_value *terms)
+static void show(struct cli *cli, const struct myr_case *it, const struct myr_fit_why *why,
+                 const struct myr_value *terms)
 {
     static const struct myr_answer_column columns[] = {
         MYR_COLUMN("term", "TERM", 0),
@@ -58,6 +59,8 @@ static void show(struct cli *cli, const struct myr_fit_why *why, const struct my
         {"difference_s", "B - A s", MYR_COLUMN_NUMBER, 4},
     };
     struct myr_answer *answer = &cli->answer;
+    cli_fit_show_device(answer, it);
+    cli_fit_show_network(answer, it);
     for (int i = 0; i < 2; i++) {
         const struct myr_case_price *price = &why->prices[i];
         myr_answer_fact(answer, i ? "B" : "A", "%s: %.4f s, %.1f GiB%s",
@@ -84,6 +87,7 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_fit_why why;
     MYR_TRY(myr_case_init(it, &cli->arena, &question, err));
     MYR_TRY(myr_fit_why_of(it, texts, &cli->arena, &why, err));
+    cli_fit_put_case(answer, it, false);
     put_side(answer, "a", &why, 0);
     put_side(answer, "b", &why, 1);
     myr_answer_text(answer, "largest", myr_fit_term_name(why.largest));
@@ -99,7 +103,7 @@ static int run(struct cli *cli, struct myr_err *err)
     }
     myr_answer_end(answer);
     myr_answer_rows(answer, terms);
-    show(cli, &why, terms);
+    show(cli, it, &why, terms);
     return MYR_OK;
 }
 

@@ -39,10 +39,12 @@ static const struct myr_option rows[] = {
     CLI_TEXT("spare-risk", "SHARE", struct options, spare_risk,
              "share of the time that nodes may be short; 0.001 when absent"),
     CLI_TEXT("pue", "X", struct options, pue,
-             "power of the building over that of the machines; 1.25"),
-    CLI_TEXT("kwh", "PRICE", struct options, kwh, "of electricity; 0.65 CNY when absent"),
+             "power of the building over that of the machines; the design's, or 1.25"),
+    CLI_TEXT("kwh", "PRICE", struct options, kwh,
+             "of electricity; the design's tariff, or 0.65 CNY, when absent"),
     CLI_TEXT("currency", "WORD", struct options, currency, "of the prices; the design's, or CNY"),
-    CLI_TEXT("years", "N", struct options, years, "life over which a design's price is spread; 4"),
+    CLI_TEXT("years", "N", struct options, years,
+             "life over which a design's price is spread; the design's, or 4"),
     CLI_TEXT("gpu-hour", "PRICE", struct options, gpu_hour,
              "of a GPU, in place of the design's price"),
     CLI_OUTPUT("report", "FILE", struct options, report, "write a page with plots (with --model)"),
@@ -214,15 +216,15 @@ static void show_rows(struct myr_answer *answer, const struct options *o,
 /* The head of both answers has the same keys; those of a model are null here. */
 static void put_job(struct myr_answer *answer, const struct myr_failure_question *question)
 {
-    static const char *const keys[] = {"model", "device", "design_gpu", "software"};
     cli_fit_put_found(answer, NULL); /* failures alone ask for no layout */
-    for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
-        myr_answer_null(answer, keys[i]);
-    }
+    cli_case_put_names(answer, NULL, false);
     myr_answer_u64(answer, "gpus", (uint64_t)question->gpus);
+    myr_answer_null(answer, "batch");
+    myr_answer_null(answer, "sequence");
     myr_answer_u64(answer, "gpus_per_node", (uint64_t)question->gpus_per_node);
     /* Keys of a run, behind those of the job: the order is that of training.c. */
-    static const char *const after[] = {"tokens", "checkpoint_tb", "storage", "power_mw"};
+    static const char *const after[] = {"tokens",  "spare_risk", "checkpoint_tb",
+                                        "storage", "power_mw",   "facility"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(after); i++) {
         myr_answer_null(answer, after[i]);
     }

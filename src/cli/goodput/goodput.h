@@ -33,6 +33,11 @@ extern const char *const cli_goodput_faults[3];
 MYR_MUST_USE int cli_goodput_training(struct cli *cli, const struct myr_training_question *question,
                                       const char *report, struct myr_err *err);
 
+/* What the run is charged by, each figure with where it comes from; the same for people. */
+void cli_goodput_put_facility(struct myr_answer *answer, const struct myr_run_facility *facility);
+void cli_goodput_show_facility(struct myr_answer *answer, const struct myr_run_facility *facility,
+                               bool money);
+
 /* Keys of a case that both answers have. */
 void cli_goodput_put_renewal(struct myr_answer *answer, enum myr_practice practice,
                              struct myr_job_rate rate, const struct myr_renewal *renewal,

@@ -24,10 +24,10 @@ static void put_money(struct myr_answer *answer, const struct myr_training *t,
 {
     const struct myr_campaign *c = &it->campaign;
     myr_answer_object(answer, "money");
-    myr_answer_text(answer, "currency", t->currency);
-    cli_put_known(answer, "electricity", t->kwh_known, c->energy_cost, 0);
+    myr_answer_text(answer, "currency", t->facility.currency);
+    cli_put_known(answer, "electricity", t->facility.kwh.known, c->energy_cost, 0);
     cli_put_known(answer, "machines", it->priced, c->machine_cost, 0); /* unpriced is not free */
-    myr_answer_bool(answer, "machines_without_gpu_servers", t->servers_unpriced);
+    myr_answer_bool(answer, "machines_without_gpu_servers", t->facility.servers_unpriced);
     cli_put_known(answer, "total", it->total_cost >= 0, it->total_cost, 0);
     myr_answer_end(answer);
 }
@@ -95,20 +95,16 @@ static void put_case(struct myr_answer *answer, const struct myr_training *t,
 static void put_head(struct myr_answer *answer, const struct myr_training *t,
                      const struct myr_err *why)
 {
-    const struct myr_fit_query *q = &t->it.query;
     cli_fit_put_found(answer, why);
-    myr_answer_text(answer, "model", t->it.model.name);
-    myr_answer_text(answer, "device", q->it.device->name);
-    myr_answer_text(answer, "design_gpu", t->it.design_gpu);
-    myr_answer_text(answer, "software", q->it.stack->name);
-    myr_answer_u64(answer, "gpus", q->gpus);
+    cli_fit_put_case(answer, &t->it, false);
     myr_answer_u64(answer, "gpus_per_node", t->question.gpus_per_node);
 }
 
 /* No layout fits: that is the answer. */
 static void put_nothing(struct cli *cli, const struct myr_training *t, const struct myr_err *why)
 {
-    static const char *const keys[] = {"tokens", "checkpoint_tb", "storage", "power_mw"};
+    static const char *const keys[] = {"tokens",  "spare_risk", "checkpoint_tb",
+                                       "storage", "power_mw",   "facility"};
     struct myr_answer *answer = &cli->answer;
     put_head(answer, t, why);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
@@ -135,9 +131,11 @@ static void put_tree(struct myr_answer *answer, const struct myr_training *t)
     const struct myr_campaign_question *q = &t->question;
     put_head(answer, t, NULL);
     cli_put_known(answer, "tokens", q->tokens > 0, q->tokens, 0);
+    myr_answer_double(answer, "spare_risk", q->spare_risk, 9);
     myr_answer_double(answer, "checkpoint_tb", t->cases[0].campaign.checkpoint_bytes / 1e12, 4);
     myr_answer_text(answer, "storage", q->store.servers ? "planned" : "practice");
     myr_answer_double(answer, "power_mw", q->watts * q->pue / 1e6, 4);
+    cli_goodput_put_facility(answer, &t->facility);
     struct myr_value *cases = myr_answer_list(answer, "cases");
     for (uint32_t i = 0; i < t->case_count; i++) {
         put_case(answer, t, &t->cases[i]);
@@ -197,13 +195,14 @@ static void show_days(struct cli *cli, const struct myr_training *t,
     myr_answer_fact(answer, "time", "%.2f %s (90 %%: %.2f to %.2f; by failures alone %.2f to %.2f)",
                     c->days * unit, hours ? "hours" : "days", it->days[0] * unit,
                     it->days[1] * unit, c->days_low * unit, c->days_high * unit);
-    myr_answer_fact(answer, "energy", "%.*f MWh%s%s", c->energy_mwh < 100 ? 2 : 0, c->energy_mwh,
-                    t->kwh_known ? ", electricity " : "",
-                    t->kwh_known ? amount(&cli->arena, c->energy_cost, t->currency) : "");
+    myr_answer_fact(
+        answer, "energy", "%.*f MWh%s%s", c->energy_mwh < 100 ? 2 : 0, c->energy_mwh,
+        t->facility.kwh.known ? ", electricity " : "",
+        t->facility.kwh.known ? amount(&cli->arena, c->energy_cost, t->facility.currency) : "");
     if (it->priced) {
-        myr_answer_fact(answer, "machines", "%s%s",
-                        amount(&cli->arena, c->machine_cost, t->currency),
-                        t->servers_unpriced ? " (no price of the GPU servers is known)" : "");
+        myr_answer_fact(
+            answer, "machines", "%s%s", amount(&cli->arena, c->machine_cost, t->facility.currency),
+            t->facility.servers_unpriced ? " (no price of the GPU servers is known)" : "");
     }
 }
 
@@ -263,10 +262,13 @@ static void show(struct cli *cli, const struct myr_training *t, const char *repo
         store = myr_arena_printf(&cli->arena, "%u storage servers with %.0f GB/s of ports",
                                  q->store.servers, q->store.server_bytes_per_s / 1e9);
     }
-    myr_answer_para(answer, "%s on %u x %s, checkpoint %.2f TB, %s, %.2f MW with cooling",
-                    t->it.model.name, t->it.query.gpus, q->it.device->name,
-                    t->cases[0].campaign.checkpoint_bytes / 1e12, store, q->watts * q->pue / 1e6);
+    myr_answer_para(answer, "%s on %u x %s, batch %u x %u tokens, %s, checkpoint %.2f TB, %s",
+                    t->it.model.name, t->it.query.gpus, q->it.device->name, t->it.query.batch,
+                    t->it.query.seq_tokens, q->it.stack->name,
+                    t->cases[0].campaign.checkpoint_bytes / 1e12, store);
     cli_fit_show_device(answer, &t->it);
+    cli_fit_show_network(answer, &t->it);
+    cli_goodput_show_facility(answer, &t->facility, q->tokens > 0);
     for (uint32_t i = 0; i < t->case_count; i++) {
         show_case(cli, t, &t->cases[i]);
     }
@@ -291,13 +293,14 @@ static int write_report(const struct myr_training *t, const char *path, struct m
         cases[i] = (struct myr_campaign_case){myr_practice_name(c->practice), c->rate.name,
                                               c->rate.per_1000_node_days, &c->campaign, c->spread};
     }
-    struct myr_campaign_report report = {&t->question,
-                                         &t->it.query,
-                                         cases,
-                                         t->case_count,
-                                         t->currency,
-                                         t->servers_unpriced,
-                                         t->it.has_design ? t->it.design.head->gpus : 0};
+    const struct myr_campaign_report report = {
+        .question = &t->question,
+        .query = &t->it.query,
+        .cases = cases,
+        .count = t->case_count,
+        .facility = &t->facility,
+        .gpus_most = t->it.has_design ? t->it.design.head->gpus : 0,
+    };
     MYR_TRY(myr_campaign_report_html(&report, arena, &buf, err));
     return myr_file_write(path, &buf, err);
 }

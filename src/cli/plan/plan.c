@@ -203,14 +203,17 @@ static const char *explain_options(struct cli *cli, const struct options *option
 /* Whose report it is. The spec's bytes are read again: they are what the digest is of. */
 static int write_all(struct cli *cli, const struct options *options,
                      const struct myr_design *design, const struct myr_start_text *start,
-                     const struct myr_growth *next, struct myr_err *err)
+                     const struct myr_growth *next, const struct myr_plan_listener *listener,
+                     struct myr_err *err)
 {
     MYR_CLEANUP(myr_lang_done) struct myr_lang lang = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     bool other;
     const char *file = cli->operands.count ? cli->operands.items[0] : NULL;
-    struct myr_plan_about about = {
-        .date = options->date, .revision = options->revision, .labels = options->labels};
+    struct myr_plan_about about = {.date = options->date,
+                                   .revision = options->revision,
+                                   .labels = options->labels,
+                                   .listener = listener};
     MYR_TRY(myr_report_language(&cli->arena, languages[options->lang], &lang, &other, err));
     about.lang = other ? &lang : NULL;
     about.next = next;
@@ -235,6 +238,34 @@ static int check_date(const char *date, struct myr_err *err)
                : myr_err_set(err, MYR_EINVAL,
                              "--date is '%s', a day such as 2026-11-16 is expected",
                              myr_text_excerpt(myr_str_from(date), shown));
+}
+
+/* What a plan and its files are made in, step by step. */
+struct steps {
+    struct myr_progress progress;
+    uint64_t done;
+};
+
+static void start_steps(struct steps *steps, const struct options *options)
+{
+    /* A plan with strips to count is made again, and without a room there are fewer files. */
+    steps->done = 0;
+    cli_progress(&steps->progress, "planning",
+                 MYR_PLAN_STEPS + (options->out ? MYR_PLAN_FILES_MAX : 0));
+}
+
+/* A step that takes long is told of again while it goes on. */
+static void show_step(void *context, const char *step)
+{
+    struct steps *steps = context;
+    steps->done += strcmp(steps->progress.what, step) != 0;
+    steps->progress.what = step;
+    cli_progress_step(&steps->progress, steps->done);
+}
+
+static void end_steps(struct steps *steps)
+{
+    myr_progress_done(&steps->progress);
 }
 
 /* The larger cluster, laid over this one. */
@@ -269,7 +300,10 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_TRY(check_date(options->date, err));
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
     MYR_TRY(read_spec(cli, options, &catalog, &start, &spec, err));
-    MYR_TRY(myr_plan(&cli->arena, &catalog, &spec, &design, err));
+    MYR_CLEANUP(end_steps) struct steps steps;
+    const struct myr_plan_listener listener = {show_step, &steps};
+    start_steps(&steps, options);
+    MYR_TRY(myr_plan_heard(&cli->arena, &catalog, &spec, &listener, &design, err));
     MYR_TRY(plan_next(cli, options, &catalog, &design, &larger, &next, err));
     if (options->out && options->crews) {
         /* Crews install all of it: growth from nothing has every device and cable in it. */
@@ -281,7 +315,7 @@ static int run(struct cli *cli, struct myr_err *err)
                                                        (uint32_t)options->devices_a_day},
                                err));
     } else if (options->out) {
-        MYR_TRY(write_all(cli, options, &design, &start, next, err));
+        MYR_TRY(write_all(cli, options, &design, &start, next, &listener, err));
     }
     show(cli, options, &design, cli->operands.count ? NULL : &start);
     /* Files are written all the same. */

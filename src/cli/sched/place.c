@@ -4,6 +4,7 @@
  */
 #include "myriad/sched/place_answer.h"
 
+#include "fit/fit.h"
 #include "sched/sched.h"
 
 struct options {
@@ -99,22 +100,15 @@ static void put_cost(struct myr_answer *answer, const struct myr_place_answer *a
 /* Null where neither a layout nor axes were given: nodes are then placed without ranks' groups. */
 static void put_layout(struct myr_answer *answer, const struct myr_place_answer *a)
 {
-    const struct myr_layout *l = &a->layout;
     if (!a->has_layout) {
         myr_answer_null(answer, "layout");
         return;
     }
     myr_answer_object(answer, "layout");
-    myr_answer_u64(answer, "tp", l->tp);
-    myr_answer_u64(answer, "cp", l->cp);
-    myr_answer_u64(answer, "dp", l->dp);
-    myr_answer_u64(answer, "pp", l->pp);
-    myr_answer_u64(answer, "vp", l->vp);
-    myr_answer_u64(answer, "ep", l->ep);
-    myr_answer_u64(answer, "micro_batch", l->micro_batch);
-    myr_answer_u64(answer, "global_batch", l->global_batch);
-    myr_answer_u64(answer, "zero", l->zero);
-    myr_answer_text(answer, "recompute", myr_recompute_name(l->recompute));
+    cli_put_layout(answer, &a->layout);
+    /* The same as 'mbs', under the name that this answer has always had. */
+    myr_answer_u64(answer, "micro_batch", a->layout.micro_batch);
+    myr_answer_u64(answer, "global_batch", a->layout.global_batch);
     myr_answer_end(answer);
 }
 
@@ -208,6 +202,38 @@ static void put_sentences(struct myr_answer *answer, const struct myr_place_answ
 }
 
 /* Costs for people are by byte sent, so that gangs of different sizes can be compared. */
+static void show_cost(struct myr_answer *answer, const struct myr_place_answer *a)
+{
+    const struct myr_place_cost *cost = &a->placement.cost;
+    myr_answer_fact(answer, "cost", "%.3f a byte sent, at best %.3f", cost->groups / a->unit_bytes,
+                    a->best_groups_cost / a->unit_bytes);
+    myr_answer_fact(answer, "fragmentation", "%.3f", cost->fragmentation / a->unit_bytes);
+    myr_answer_fact(answer, "penalties", "%.3f", cost->penalty / a->unit_bytes);
+    if (a->has_model) {
+        const struct myr_fit_case *of = &a->it.query.it;
+        myr_answer_fact(answer, "trained", "%s on %s, %s, sequences of %u tokens", of->model->name,
+                        of->device->name, of->stack->name, a->it.query.seq_tokens);
+        cli_fit_show_network(answer, &a->it);
+        myr_answer_fact(answer, "step", "%.3f s, at best %.3f s%s", a->price.cost.step_s,
+                        a->best_price.cost.step_s,
+                        a->price.memory.fits ? "" : "; the layout does not fit in memory");
+    }
+}
+
+/* A picture that was drawn is said to be there; then the list that a launcher takes. */
+static void show_plot(struct cli *cli)
+{
+    const struct options *options = cli->options;
+    struct myr_answer *answer = &cli->answer;
+    if (options->plot) {
+        myr_answer_fact(answer, "plot", "%s", options->plot);
+        myr_answer_next(answer, "%s -o csv, for a host file", cli_again(cli, cli->command, "plot"));
+    } else {
+        myr_answer_next(answer, "%s --plot gang.svg, to see it on its leaves",
+                        cli_again(cli, cli->command, NULL));
+    }
+}
+
 static void show(struct cli *cli, const struct myr_place_answer *a, const struct myr_value *ranks)
 {
     enum { SHOWN_MAX = 64 }; /* a screen or two; a gang may have a thousand nodes */
@@ -219,7 +245,6 @@ static void show(struct cli *cli, const struct myr_place_answer *a, const struct
         MYR_COLUMN("gpus", "GPUS", MYR_COLUMN_WIDE),
     };
     const struct options *options = cli->options;
-    const struct myr_place_cost *cost = &a->placement.cost;
     struct myr_answer *answer = &cli->answer;
     if (a->request.nodes < a->nodes_asked) {
         myr_answer_para(answer, "%u of the %u nodes asked for are placed.", a->request.nodes,
@@ -229,28 +254,21 @@ static void show(struct cli *cli, const struct myr_place_answer *a, const struct
         myr_answer_para(answer, "%s", a->sentences[i]);
     }
     if (!a->placed) {
+        if (options->plot) {
+            myr_answer_fact(answer, "plot", "%s is not written: nothing is placed", options->plot);
+        }
         if (cli->common.format == MYR_FORMAT_CSV) { /* no rows, but the names of their columns */
             myr_answer_table(answer, ranks, columns, MYR_ARRAY_COUNT(columns));
         }
         return;
     }
-    myr_answer_fact(answer, "cost", "%.3f a byte sent, at best %.3f", cost->groups / a->unit_bytes,
-                    a->best_groups_cost / a->unit_bytes);
-    myr_answer_fact(answer, "fragmentation", "%.3f", cost->fragmentation / a->unit_bytes);
-    myr_answer_fact(answer, "penalties", "%.3f", cost->penalty / a->unit_bytes);
-    if (a->has_model) {
-        myr_answer_fact(answer, "step", "%.3f s, at best %.3f s%s", a->price.cost.step_s,
-                        a->best_price.cost.step_s,
-                        a->price.memory.fits ? "" : "; the layout does not fit in memory");
-    }
+    show_cost(answer, a);
     if (ranks->count > SHOWN_MAX) {
         myr_answer_more(answer, "the node of each rank (%u rows); -o csv for a host file",
                         ranks->count);
     }
     myr_answer_table(answer, ranks, columns, MYR_ARRAY_COUNT(columns));
-    if (!options->plot) {
-        myr_answer_next(answer, "add --plot gang.svg to see it on its leaves");
-    }
+    show_plot(cli);
 }
 
 static void fill(struct cli *cli, const struct myr_place_answer *a)
@@ -262,6 +280,8 @@ static void fill(struct cli *cli, const struct myr_place_answer *a)
     myr_answer_u64(answer, "nodes", a->request.nodes);
     myr_answer_u64(answer, "nodes_asked", a->nodes_asked);
     myr_answer_u64(answer, "gpus_per_node", a->request.gpus_per_node);
+    cli_case_put_names(answer, a->has_model ? &a->it : NULL, false);
+    put_count(answer, "sequence", a->has_model, a->it.query.seq_tokens);
     put_layout(answer, a);
     put_cost(answer, a);
     put_step(answer, a);

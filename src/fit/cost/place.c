@@ -75,10 +75,23 @@ static double bisection_loss(const struct myr_network *net)
     return there > 0 && hosts > there ? hosts / there : 1;
 }
 
-/*
- * From a design that is filled in the order of its nodes. A table of another fabric is refused: its
- * levels would mean other links.
- */
+int myr_fit_contention_check(const struct myr_contention *table, const struct myr_design *design,
+                             struct myr_err *err)
+{
+    uint32_t gpus = design->head->gpus, links = design->link_count;
+    if (table->gpus == gpus && table->links == links) {
+        return MYR_OK;
+    }
+    int rc = myr_err_set(err, MYR_EINVAL,
+                         "the contention table is of a fabric with %u GPUs and %u links, the "
+                         "design has %u and %u",
+                         table->gpus, table->links, gpus, links);
+    myr_err_hint(err, "'myriad sim contention' makes it again; without the file, oversubscription "
+                      "alone counts");
+    return rc;
+}
+
+/* From a design that is filled in the order of its nodes. */
 int myr_fit_topology_init(struct myr_fit_topology *topology, struct myr_arena *arena,
                           const struct myr_design *design, const struct myr_contention *table,
                           uint32_t gpus, struct myr_err *err)
@@ -87,12 +100,7 @@ int myr_fit_topology_init(struct myr_fit_topology *topology, struct myr_arena *a
     const struct myr_design_head *head = design->head;
     MYR_TRY(myr_graph_init(&graph, arena, design, MYR_NET_COMPUTE, err));
     const struct myr_network *net = graph.net;
-    if (table && (table->gpus != head->gpus || table->links != design->link_count)) {
-        return myr_err_set(err, MYR_EINVAL,
-                           "the contention table is of a fabric with %u GPUs and %u links, the "
-                           "design has %u and %u; make it again with 'myriad sim contention'",
-                           table->gpus, table->links, head->gpus, design->link_count);
-    }
+    MYR_TRY(table ? myr_fit_contention_check(table, design, err) : MYR_OK);
     *topology = (struct myr_fit_topology){
         .measured = table != NULL, .gpus = head->gpus, .domain_gpus = head->scale_up_gpus};
     /* What the design really has for each GPU, in place of the device's usual NIC. */

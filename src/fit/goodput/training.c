@@ -6,7 +6,6 @@
 
 /* A server draws this much more than its GPUs do: the data sheets' ratio. */
 #define SERVER_POWER 1.8
-#define CURRENCY_MAX 8U
 
 /* Below 0 is "not given" where 0 is an answer. */
 struct myr_training_question myr_training_question_default(void)
@@ -25,69 +24,28 @@ static double given(double value, double otherwise)
     return value >= 0 ? value : otherwise;
 }
 
-/* A total without its dearest part would look like a bargain: the answer says so instead. */
-static bool servers_have_price(const struct myr_design *design)
-{
-    for (uint32_t i = 0; i < design->bom_count; i++) {
-        const struct myr_bom_row *row = &design->bom[i];
-        if (strcmp(myr_design_str(design, row->name), "GPU server") == 0 && row->unit_cents >= 0) {
-            return true;
-        }
-    }
-    return false; /* nor where they are not part of the offer */
-}
-
-/*
- * Power and price of the job's part. A design says both; without one nothing is known of a server
- * but its GPUs.
- */
+/* What the run is charged by: the design's figures unless the question says otherwise. */
 static int set_price(struct myr_training *t, struct myr_arena *arena,
                      const struct myr_training_question *u, struct myr_err *err)
 {
     struct myr_campaign_question *q = &t->question;
-    double gpus = t->it.query.gpus, gpu_watts = SERVER_POWER * t->it.query.it.device->power_w;
-    q->pue = given(u->pue, MYR_TRAINING_PUE);
-    q->price_per_kwh = given(u->kwh, MYR_TRAINING_KWH);
-    q->watts = gpu_watts * gpus;
-    q->price_per_hour = given(u->gpu_hour, 0) * gpus;
-    if (!t->it.has_design) {
-        return MYR_OK;
-    }
-    const struct myr_design_head *head = t->it.design.head;
-    MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {};
-    MYR_TRY(myr_catalog_init(&catalog, arena, err));
-    /* The job pays for its share of the whole design, network and storage included. */
-    double part = gpus / head->gpus;
-    q->watts = myr_design_watts(&t->it.design, &catalog, gpu_watts * head->gpus_per_node) * part;
-    if (u->gpu_hour < 0) {
-        /* Bought and written off evenly over the years, busy or not. */
-        double hours = given(u->years, MYR_TRAINING_YEARS) * 365 * 24;
-        t->servers_unpriced = !servers_have_price(&t->it.design);
-        q->price_per_hour = (double)head->total_cents / 100 * part / hours;
-    }
-    return MYR_OK;
-}
-
-/* Prices of a design are in its currency: nothing is converted. */
-static int set_currency(struct myr_training *t, const struct myr_training_question *u,
-                        struct myr_err *err)
-{
-    const char *own =
-        t->it.has_design ? myr_design_str(&t->it.design, t->it.design.head->currency) : "CNY";
-    t->currency = u->currency ? u->currency : own;
-    if (strlen(t->currency) > CURRENCY_MAX || t->currency[0] == '\0') {
-        return myr_err_set(err, MYR_EINVAL, "--currency is '%.40s', a word such as USD is expected",
-                           u->currency);
-    }
-    if (strcmp(t->currency, own) != 0 && t->it.has_design && u->gpu_hour < 0) {
-        int rc =
-            myr_err_set(err, MYR_EINVAL, "the design is priced in %s, not in %s", own, t->currency);
-        myr_err_hint(err, "--gpu-hour PRICE takes the place of the design's price");
-        return rc;
-    }
-    /* The default price of electricity is in CNY: in another currency none is known until given. */
-    t->kwh_known = u->kwh >= 0 || strcmp(t->currency, "CNY") == 0;
-    t->question.price_per_kwh = t->kwh_known ? t->question.price_per_kwh : 0;
+    const struct myr_run_facility *f = &t->facility;
+    const struct myr_run_facility_question question = {
+        .pue = u->pue,
+        .kwh = u->kwh,
+        .years = u->years,
+        .gpu_hour = u->gpu_hour,
+        .currency = u->currency,
+        .design = t->it.has_design ? &t->it.design : NULL,
+        .gpus = t->it.query.gpus,
+        .gpu_watts = SERVER_POWER * t->it.query.it.device->power_w,
+    };
+    MYR_TRY(myr_run_facility_of(&question, arena, &t->facility, err));
+    q->watts = f->it_watts.value;
+    q->pue = f->pue.value;
+    /* What has no price adds nothing; whoever tells a sum asks 'known' first. */
+    q->price_per_kwh = f->kwh.known ? f->kwh.value : 0;
+    q->price_per_hour = f->machine_hour.known ? f->machine_hour.value : 0;
     return MYR_OK;
 }
 
@@ -119,7 +77,7 @@ static int add_case(struct myr_training *t, enum myr_practice practice, struct m
     c->priced = q->price_per_hour > 0;
     if (q->tokens > 0 && c->campaign.ends) {
         myr_campaign_days(&c->campaign, c->spread, c->days);
-        if (t->kwh_known && c->priced && !t->servers_unpriced) {
+        if (t->facility.kwh.known && c->priced && !t->facility.servers_unpriced) {
             c->total_cost = c->campaign.energy_cost + c->campaign.machine_cost;
         }
     }
@@ -169,9 +127,7 @@ static int plan(struct myr_training *t, struct myr_arena *arena,
     q->has_stall = u->times.has_stall;
     q->stall_s = u->times.stall_s;
     MYR_TRY(myr_job_rates(&t->recovery, u->rate, gpus, q->gpus_per_node, rates, &count, err));
-    /* The price before the currency: which currency is right depends on whose price it is. */
     MYR_TRY(set_price(t, arena, u, err));
-    MYR_TRY(set_currency(t, u, err));
     MYR_ASSERT(count <= MYR_JOB_RATES_MAX && 2 * count <= MYR_TRAINING_CASES);
     for (uint32_t i = 0; i < count; i++) {
         MYR_TRY(add_case(t, MYR_PRACTICE_COMMON, rates[i], u->play, err));

@@ -43,8 +43,8 @@ static void a_run_is_planned_for_each_rate_and_practice(void **state)
     (void)state;
     assert_int_equal(t->case_count, 4);
     assert_int_equal(t->answer.top_count, MYR_TRAINING_LAYOUTS);
-    assert_string_equal(t->currency, "CNY");
-    assert_true(t->kwh_known && !t->servers_unpriced && t->nodes_left == 0);
+    assert_string_equal(t->facility.currency, "CNY");
+    assert_true(t->facility.kwh.known && !t->facility.servers_unpriced && t->nodes_left == 0);
     for (uint32_t i = 0; i < 4; i++) {
         const struct myr_training_case *c = &t->cases[i];
         assert_int_equal(c->practice, i % 2 ? MYR_PRACTICE_BEST : MYR_PRACTICE_COMMON);
@@ -94,12 +94,12 @@ static void money_is_a_total_only_where_everything_has_a_price(void **state)
     myr_training_done(t);
     q.currency = "USD"; /* the price of electricity is one in CNY */
     t = plan(&q);
-    assert_false(t->kwh_known);
+    assert_false(t->facility.kwh.known);
     assert_true(t->cases[0].total_cost < 0 && t->cases[0].campaign.energy_cost == 0);
     myr_training_done(t);
     q.kwh = 0.08;
     t = plan(&q);
-    assert_true(t->kwh_known && t->cases[0].total_cost > 0);
+    assert_true(t->facility.kwh.known && t->cases[0].total_cost > 0);
     myr_training_done(t);
     q.tokens = 0; /* not asked: no days, no money */
     t = plan(&q);

@@ -219,19 +219,34 @@ static int choose_device(struct myr_case *it, struct myr_arena *arena,
     return MYR_OK;
 }
 
-/* What flows that meet lose, where somebody has measured it on this design. */
-static int read_contention(struct myr_arena *arena, const struct myr_case_question *u,
-                           struct myr_contention *ret, bool *ret_there, struct myr_err *err)
+/*
+ * What flows that meet lose, where somebody has measured it on this design. 'ret' is NULL where
+ * nobody has; it is remembered from which file it comes, for it shapes every answer.
+ */
+static int read_contention(struct myr_case *it, struct myr_arena *arena,
+                           const struct myr_case_question *u, const struct myr_contention **ret,
+                           struct myr_err *err)
 {
     struct stat found;
+    *ret = NULL;
     if (u->planned) {
-        *ret_there = u->contention != NULL;
-        *ret = u->contention ? *u->contention : (struct myr_contention){};
+        *ret = u->contention;
         return MYR_OK;
     }
     const char *path = myr_contention_path(arena, u->design);
-    *ret_there = stat(path, &found) == 0;
-    return *ret_there ? myr_contention_read(path, ret, err) : MYR_OK;
+    if (stat(path, &found) != 0) {
+        return MYR_OK;
+    }
+    struct myr_contention *table = MYR_ARENA_ONE(arena, struct myr_contention);
+    MYR_TRY(myr_contention_read(path, table, err));
+    int rc = myr_fit_contention_check(table, &it->design, err);
+    if (rc < 0) {
+        (void)myr_err_wrap(err, "%s", path);
+        return rc;
+    }
+    it->contention = path;
+    *ret = table;
+    return MYR_OK;
 }
 
 /* A design of the caller's is looked at through a copy of its record, which maps nothing. */
@@ -252,8 +267,7 @@ static int take_design(struct myr_case *it, struct myr_arena *arena,
                        const struct myr_case_question *u, struct myr_err *err)
 {
     struct myr_fit_query *q = &it->query;
-    struct myr_contention table;
-    bool measured;
+    const struct myr_contention *table;
     MYR_TRY(open_design(it, u, err));
     it->has_design = true;
     const struct myr_design_head *head = it->design.head;
@@ -268,9 +282,8 @@ static int take_design(struct myr_case *it, struct myr_arena *arena,
         return rc;
     }
     MYR_TRY(choose_device(it, arena, u, err));
-    MYR_TRY(read_contention(arena, u, &table, &measured, err));
-    MYR_TRY(myr_fit_topology_init(&it->topology, arena, &it->design, measured ? &table : NULL,
-                                  q->gpus, err));
+    MYR_TRY(read_contention(it, arena, u, &table, err));
+    MYR_TRY(myr_fit_topology_init(&it->topology, arena, &it->design, table, q->gpus, err));
     q->it.topology = &it->topology;
     q->it.nic_gbps = it->topology.nic_gbps;
     q->it.domain_gpus = it->topology.domain_gpus;
@@ -310,6 +323,8 @@ int myr_case_init(struct myr_case *ret, struct myr_arena *arena,
     q->gpus = (uint32_t)question->gpus;
     q->top = question->top ? question->top : 1;
     q->exhaustive = question->exhaustive;
+    q->progress = question->progress;
+    q->progress_context = question->progress_context;
     MYR_TRY(check_complete(question, err)); /* nothing is held yet */
     int rc = look_up(ret, arena, question, err);
     if (rc < 0) {

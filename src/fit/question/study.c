@@ -75,9 +75,10 @@ const char *myr_study_reach(const struct myr_case *it, const struct myr_layout *
     return named ? myr_fit_level_names[level] : "fabric";
 }
 
+/* By the topology and not by the design, which is closed where nothing fitted. */
 const char *myr_study_slowdowns(const struct myr_case *it)
 {
-    if (!it->has_design) {
+    if (!it->query.it.topology) {
         return "generic: a NIC a GPU into one fabric, a fitted share lost for each doubling of a "
                "group's servers (link.crowd)";
     }

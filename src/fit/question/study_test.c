@@ -106,11 +106,11 @@ static void without_a_design_only_the_domain_has_a_name(void **state)
     assert_string_equal(myr_study_reach(&it, &l, MYR_AXIS_TP), "scale-up");
     assert_string_equal(myr_study_reach(&it, &l, MYR_AXIS_DP), "fabric");
     assert_non_null(strstr(myr_study_slowdowns(&it), "generic"));
-    it.has_design = true; /* as if it had one: what its levels are called */
+    it.query.it.topology = &it.topology; /* as if it had a design, which may be closed by now */
     assert_non_null(strstr(myr_study_slowdowns(&it), "oversubscription only"));
     it.topology.measured = true;
     assert_string_equal(myr_study_slowdowns(&it), "contention.json beside the design");
-    it.has_design = false;
+    it.query.it.topology = NULL;
 }
 
 int main(void)

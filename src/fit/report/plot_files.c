@@ -21,14 +21,14 @@ static int add_plots(struct myr_file_set *set, const struct myr_fit_report *repo
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     MYR_ASSERT(answer->top_count > 0);
     myr_fit_cost_of(&query->it, best, &cost);
-    myr_plot_step(&cost, &buf);
+    myr_plot_step(&cost, MYR_CHART_WIDE, &buf);
     int rc = add_plot(set, "step.svg", &buf, err);
     if (rc == MYR_OK && best->pp > 1) {
         myr_plot_pipeline(&query->it, best, &buf);
         rc = add_plot(set, "pipeline.svg", &buf, err);
     }
     if (rc == MYR_OK) {
-        myr_plot_memory(&query->it, answer->top, answer->top_count, &buf);
+        myr_plot_memory(&query->it, answer->top, answer->top_count, MYR_CHART_WIDE, &buf);
         rc = add_plot(set, "memory.svg", &buf, err);
     }
     if (rc < 0) {
@@ -40,7 +40,7 @@ static int add_plots(struct myr_file_set *set, const struct myr_fit_report *repo
     if (growth[0].count <= 1 && growth[1].count <= 1) {
         return MYR_OK; /* one point is no line */
     }
-    myr_plot_linearity(&growth[0], &growth[1], &buf);
+    myr_plot_linearity(&growth[0], &growth[1], MYR_CHART_WIDE, &buf);
     return add_plot(set, "linearity.svg", &buf, err);
 }
 

@@ -36,7 +36,7 @@ static uint32_t term_colour(enum myr_fit_term term)
 }
 
 /* A waterfall: each term begins where the one before it ends. */
-void myr_plot_step(const struct myr_fit_cost *cost, struct myr_buf *buf)
+void myr_plot_step(const struct myr_fit_cost *cost, enum myr_chart_form form, struct myr_buf *buf)
 {
     struct myr_bar_row rows[MYR_FIT_TERM_COUNT + 1];
     struct myr_piece pieces[MYR_FIT_TERM_COUNT + 1];
@@ -64,6 +64,7 @@ void myr_plot_step(const struct myr_fit_cost *cost, struct myr_buf *buf)
     snprintf(words[count], sizeof(words[count]), "%.4g s", cost->step_s);
     rows[count] = (struct myr_bar_row){"step", words[count], 0, &pieces[count], 1};
     struct myr_bars bars = {
+        .form = form,
         .title = "Where a step's time goes",
         .note = "blue: arithmetic; light blue: memory and launch; orange: transfers not hidden; "
                 "amber: waiting; green: update",
@@ -93,7 +94,7 @@ static void memory_pieces(const struct myr_fit_memory *memory, struct myr_piece 
 }
 
 void myr_plot_memory(const struct myr_fit_case *it, const struct myr_fit_found *layouts,
-                     uint32_t count, struct myr_buf *buf)
+                     uint32_t count, enum myr_chart_form form, struct myr_buf *buf)
 {
     struct myr_bar_row rows[MEMORY_ROWS];
     struct myr_piece pieces[MEMORY_ROWS][MEMORY_TERMS];
@@ -113,7 +114,8 @@ void myr_plot_memory(const struct myr_fit_case *it, const struct myr_fit_found *
     snprintf(limit, sizeof(limit), "%.0f GiB of a %s", it->device->memory_bytes / 1073741824,
              it->device->name);
     snprintf(explained, sizeof(explained), "the fastest layouts, best first; dashed: %s", limit);
-    struct myr_bars bars = {.title = "Memory of the fullest rank",
+    struct myr_bars bars = {.form = form,
+                            .title = "Memory of the fullest rank",
                             .note = explained,
                             .unit = "GiB",
                             .rows = rows,
@@ -137,7 +139,7 @@ static struct myr_series growth_series(const struct myr_fit_scaling *trace, cons
 }
 
 void myr_plot_linearity(const struct myr_fit_scaling *weak, const struct myr_fit_scaling *strong,
-                        struct myr_buf *buf)
+                        enum myr_chart_form form, struct myr_buf *buf)
 {
     /* The series point into these, so they must not go before the chart is drawn. */
     struct myr_point points[2][MYR_GROWTH_MAX];
@@ -145,7 +147,8 @@ void myr_plot_linearity(const struct myr_fit_scaling *weak, const struct myr_fit
         growth_series(weak, "weak: batch in proportion", BLUE, points[0]),
         growth_series(strong, "strong: batch fixed", ORANGE, points[1]),
     };
-    struct myr_curves curves = {.title = "Linearity",
+    struct myr_curves curves = {.form = form,
+                                .title = "Linearity",
                                 .note = "throughput of a GPU against the best point; best layout "
                                         "at each size",
                                 .x_name = "GPUs",
@@ -169,7 +172,7 @@ static int by_time(const void *a, const void *b)
 
 /* Sorted by time, so what is cheaper than everything faster is worth having. */
 void myr_plot_pareto(const struct myr_choice *choices, uint32_t count, const char *time_name,
-                     const char *cost_name, struct myr_buf *buf)
+                     const char *cost_name, enum myr_chart_form form, struct myr_buf *buf)
 {
     MYR_CLEANUP(myr_free_at) struct myr_choice *sorted = myr_xcalloc(count + 1, sizeof(*sorted));
     MYR_CLEANUP(myr_free_at) struct myr_point *all = myr_xcalloc(2 * count + 1, sizeof(*all));
@@ -194,7 +197,8 @@ void myr_plot_pareto(const struct myr_choice *choices, uint32_t count, const cha
          .dots = true,
          .no_line = true},
     };
-    struct myr_curves curves = {.title = "Time and cost",
+    struct myr_curves curves = {.form = form,
+                                .title = "Time and cost",
                                 .note = "nothing is both faster and cheaper than what the dashed "
                                         "line joins",
                                 .x_name = time_name,
@@ -241,7 +245,8 @@ static double lowest_shown(const struct myr_goodput_curve *curves, uint32_t coun
     return fit_max(0, worst - fit_max(least_span, 100 - worst));
 }
 
-void myr_plot_goodput(const struct myr_goodput_curve *curves, uint32_t count, struct myr_buf *buf)
+void myr_plot_goodput(const struct myr_goodput_curve *curves, uint32_t count,
+                      enum myr_chart_form form, struct myr_buf *buf)
 {
     /* Told apart by colour and, rate by rate, by dashes. */
     static const uint32_t colours[CURVES_MAX] = {ORANGE, BLUE, AMBER, SKY};
@@ -272,7 +277,8 @@ void myr_plot_goodput(const struct myr_goodput_curve *curves, uint32_t count, st
                                                 .dots = true,
                                                 .no_line = true};
     }
-    struct myr_curves drawn = {.title = "Goodput and the interval between copies",
+    struct myr_curves drawn = {.form = form,
+                               .title = "Goodput and the interval between copies",
                                .note = "dots: the intervals chosen",
                                .x_name = "work between two copies, s",
                                .y_name = "goodput, %",

@@ -87,7 +87,7 @@ static void put_choices(struct myr_buf *out, const struct myr_choice *choices, u
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf svg = {};
     char name[32];
-    myr_plot_pareto(choices, count, "days", "GWh", &svg);
+    myr_plot_pareto(choices, count, "days", "GWh", MYR_CHART_WIDE, &svg);
     snprintf(name, sizeof(name), "%u choices", count);
     put_drawing(out, name, &svg);
 }
@@ -115,14 +115,14 @@ static void charts_are_drawn_as_they_were(void **state)
         found[i].layout.global_batch = 4;
         found[i].layout.recompute = (enum myr_recompute)(i % 3);
     }
-    myr_plot_memory(&it, found, 9, &memory);
+    myr_plot_memory(&it, found, 9, MYR_CHART_WIDE, &memory);
     put_drawing(&out, "memory", &memory);
     found[0].layout.pp = 4;
     found[0].layout.tp = 2;
     found[0].layout.dp = 4;
     found[0].layout.global_batch = 32;
     myr_fit_cost_of(&it, &found[0].layout, &cost);
-    myr_plot_step(&cost, &step);
+    myr_plot_step(&cost, MYR_CHART_WIDE, &step);
     put_drawing(&out, "step", &step);
     for (uint32_t i = 0; i < 5; i++) {
         curves[i] = (struct myr_goodput_curve){
@@ -136,7 +136,7 @@ static void charts_are_drawn_as_they_were(void **state)
     }
     for (uint32_t count = 1; count <= 5; count += 2) {
         MYR_CLEANUP(myr_buf_done) struct myr_buf svg = {};
-        myr_plot_goodput(curves, count, &svg);
+        myr_plot_goodput(curves, count, MYR_CHART_WIDE, &svg);
         put_drawing(&out, "goodput", &svg);
     }
     assert_kept("fit-charts.txt", &out);

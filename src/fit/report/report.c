@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "myriad/plan.h"
 #include "myriad/text/page.h"
 
 /* Points of the plot of choices, and layouts whose memory is drawn. */
@@ -110,7 +111,7 @@ static void put_sizes(const struct myr_fit_scaling *strong, struct myr_buf *buf)
         choices[i] = (struct myr_choice){hours / p->gpus / 24, hours / 1e3, names[i]};
     }
     myr_plot_pareto(choices, strong->count, "days for 10^12 tokens, without failures",
-                    "thousand GPU-hours for 10^12 tokens", buf);
+                    "thousand GPU-hours for 10^12 tokens", MYR_CHART_PAGE, buf);
 }
 
 static void put_launch(const struct myr_fit_report *report, struct myr_buf *buf)
@@ -168,16 +169,17 @@ void myr_fit_report_html(const struct myr_fit_report *report, struct myr_arena *
          q->it.stack->name);
     put_best(report, &cost, buf);
     myr_page_wide_begin(buf);
-    myr_plot_step(&cost, buf);
+    myr_plot_step(&cost, MYR_CHART_PAGE, buf);
     if (report->answer->top[0].layout.pp > 1) {
         myr_plot_pipeline(&q->it, &report->answer->top[0].layout, buf);
     }
     uint32_t shown = report->answer->top_count;
-    myr_plot_memory(&q->it, report->answer->top, shown < TOP_SHOWN ? shown : TOP_SHOWN, buf);
+    myr_plot_memory(&q->it, report->answer->top, shown < TOP_SHOWN ? shown : TOP_SHOWN,
+                    MYR_CHART_PAGE, buf);
     myr_fit_growth(q, 8, q->gpus, true, arena, weak);
     myr_fit_growth(q, 8, q->gpus, false, arena, strong);
     if (weak->count > 1 || strong->count > 1) { /* one point is no line */
-        myr_plot_linearity(weak, strong, buf);
+        myr_plot_linearity(weak, strong, MYR_CHART_PAGE, buf);
         put_sizes(strong, buf);
     }
     myr_page_wide_end(buf);
@@ -192,53 +194,89 @@ void myr_fit_report_html(const struct myr_fit_report *report, struct myr_arena *
 
 /* ---- a training run ---- */
 
-/* Three cells, whatever is known. */
+enum { CASES_MAX = 16 };
+
+/* The figures of a case, a row each. */
+enum row {
+    ROW_GOODPUT,
+    ROW_STALLED,
+    ROW_RECOVERING,
+    ROW_REPEATED,
+    ROW_COPY,
+    ROW_STORED,
+    ROW_SPARES,
+    ROW_DAYS,
+    ROW_RANGE,
+    ROW_ENERGY,
+    ROW_COUNT,
+};
+
+static const char *const row_names[ROW_COUNT] = {
+    "goodput",     "stalled", "recovering", "repeated",     "copy each",
+    "stored each", "spares",  "days",       "90 % of runs", "MWh"};
+
+/* Days, their range and the energy, or why there are none. */
 static void put_duration(const struct myr_campaign_report *report,
-                         const struct myr_campaign_case *it, struct myr_buf *buf)
+                         const struct myr_campaign_case *it, enum row row, struct myr_buf *buf)
 {
     const struct myr_campaign *c = it->campaign;
     double range[2];
     if (c->days <= 0) { /* not asked for, or for ever */
-        myr_page_number(buf, report->question->tokens > 0 ? "never" : "-");
-        myr_page_number(buf, "-");
-        myr_page_number(buf, "-");
-        return;
+        bool never = row == ROW_DAYS && report->question->tokens > 0;
+        myr_page_number(buf, never ? "never" : "-");
+    } else if (row == ROW_DAYS) {
+        myr_page_number(buf, "%.2f", c->days);
+    } else if (row == ROW_RANGE) {
+        myr_campaign_days(c, it->spread, range);
+        myr_page_number(buf, "%.2f to %.2f", range[0], range[1]);
+    } else {
+        myr_page_number(buf, c->energy_mwh < 100 ? "%.2f" : "%.0f", c->energy_mwh);
     }
-    myr_campaign_days(c, it->spread, range);
-    myr_page_number(buf, "%.2f", c->days);
-    myr_page_number(buf, "%.2f to %.2f", range[0], range[1]);
-    myr_page_number(buf, c->energy_mwh < 100 ? "%.2f" : "%.0f", c->energy_mwh);
 }
 
+static void put_figure(const struct myr_campaign_report *report, const struct myr_campaign_case *it,
+                       enum row row, struct myr_buf *buf)
+{
+    const struct myr_campaign *c = it->campaign;
+    const double shares[] = {c->goodput.goodput, c->goodput.stalled, c->goodput.recovering,
+                             c->goodput.repeated};
+    if (row <= ROW_REPEATED) {
+        myr_page_number(buf, "%.2f %%", 100 * shares[row]);
+    } else if (row == ROW_COPY || row == ROW_STORED) {
+        uint32_t copies = row == ROW_COPY ? 1 : c->renewal.per_period;
+        myr_page_number(buf, "%.0f s", c->renewal.interval * copies);
+    } else if (row == ROW_SPARES) {
+        myr_page_number(buf, "%u", c->spares);
+    } else {
+        put_duration(report, it, row, buf);
+    }
+}
+
+/* Upright: there are a few cases and many figures, and a phone has little width. */
 static void put_cases(const struct myr_campaign_report *report, struct myr_buf *buf)
 {
-    static const char *const heads[] = {"practice",    "failures",  ">goodput",      ">stalled",
-                                        ">recovering", ">repeated", ">copy",         ">stored",
-                                        ">spares",     ">days",     ">90 % of runs", ">MWh"};
-    myr_page_table_begin(buf, heads, MYR_ARRAY_COUNT(heads));
-    for (uint32_t i = 0; i < report->count; i++) {
+    const char *heads[CASES_MAX + 1] = {""};
+    char names[CASES_MAX][96];
+    uint32_t count = report->count < CASES_MAX ? report->count : CASES_MAX;
+    for (uint32_t i = 0; i < count; i++) {
         const struct myr_campaign_case *it = &report->cases[i];
-        const struct myr_campaign *c = it->campaign;
-        const struct myr_goodput *g = &c->goodput;
         /* The name of the rate and its number. */
-        char failures[64];
-        snprintf(failures, sizeof(failures), "%s (%.4g)", it->rate, it->rate_per_1000_node_days);
+        snprintf(names[i], sizeof(names[i]), ">%s, %s (%.4g)", it->practice, it->rate,
+                 it->rate_per_1000_node_days);
+        heads[i + 1] = names[i];
+    }
+    myr_page_upright_begin(buf, heads, count + 1);
+    for (int row = 0; row < ROW_COUNT; row++) {
         myr_page_row_begin(buf);
-        myr_page_cell(buf, it->practice);
-        myr_page_cell(buf, failures);
-        myr_page_number(buf, "%.2f %%", 100 * g->goodput);
-        myr_page_number(buf, "%.2f %%", 100 * g->stalled);
-        myr_page_number(buf, "%.2f %%", 100 * g->recovering);
-        myr_page_number(buf, "%.2f %%", 100 * g->repeated);
-        myr_page_number(buf, "%.0f s", c->renewal.interval);
-        myr_page_number(buf, "%.0f s", c->renewal.interval * c->renewal.per_period);
-        myr_page_number(buf, "%u", c->spares);
-        put_duration(report, it, buf);
+        myr_page_cell(buf, row_names[row]);
+        for (uint32_t i = 0; i < count; i++) {
+            put_figure(report, &report->cases[i], (enum row)row, buf);
+        }
         myr_page_row_end(buf);
     }
     myr_page_table_end(buf);
-    note(buf, "In brackets failures per 1,000 node-days; seconds of work between copies and "
-              "between stored ones.");
+    note(buf, "Practice and rate of failures; in brackets failures per 1,000 node-days; seconds of "
+              "work between copies and between stored ones.");
 }
 
 /* The same run on other numbers of GPUs: fewer are cheaper, more are sooner. */
@@ -281,9 +319,10 @@ static int put_choices(const struct myr_campaign_report *report, struct myr_aren
         count++;
     }
     snprintf(cost_name, sizeof(cost_name), priced ? "million %s%s" : "GWh%s%s",
-             priced ? report->currency : "",
-             priced && report->servers_unpriced ? " without GPU servers" : "");
-    myr_plot_pareto(choices, count, "days, best practice, by number of GPUs", cost_name, buf);
+             priced ? report->facility->currency : "",
+             priced && report->facility->servers_unpriced ? " without GPU servers" : "");
+    myr_plot_pareto(choices, count, "days, best practice, by number of GPUs", cost_name,
+                    MYR_CHART_PAGE, buf);
     return MYR_OK;
 }
 
@@ -297,7 +336,22 @@ static void put_curves(const struct myr_campaign_report *report, struct myr_buf 
                  report->cases[i].rate);
         curves[i] = (struct myr_goodput_curve){names[i], report->cases[i].campaign->renewal};
     }
-    myr_plot_goodput(curves, count, buf);
+    myr_plot_goodput(curves, count, MYR_CHART_PAGE, buf);
+}
+
+/* Figures that nobody gave are marked on the page as in the answer. */
+static void put_facility(const struct myr_campaign_report *report, struct myr_buf *buf)
+{
+    const struct myr_run_facility *f = report->facility;
+    char all[MYR_PLAN_POWER_MAX], it[MYR_PLAN_POWER_MAX];
+    note(buf, "%s with cooling: %s of IT (%s), PUE %.4g (%s).",
+         myr_plan_power(f->it_watts.value * f->pue.value / 1000, all),
+         myr_plan_power(f->it_watts.value / 1000, it), myr_run_from_words(&f->it_watts),
+         f->pue.value, myr_run_from_words(&f->pue));
+    if (report->question->tokens > 0 && f->kwh.known) {
+        note(buf, "Electricity: %.4g %s a kWh (%s).", f->kwh.value, f->currency,
+             myr_run_from_words(&f->kwh));
+    }
 }
 
 /* The first two cases are both practices at the first rate. */
@@ -319,11 +373,9 @@ int myr_campaign_report_html(const struct myr_campaign_report *report, struct my
         note(buf, "%.6g %s tokens.", q->tokens / (large ? 1e12 : 1e9),
              large ? "trillion" : "billion");
     }
-    note(buf,
-         "Batch of %u sequences; a checkpoint is %.2f TB; %.2f MW with cooling; "
-         "storage %s.",
-         report->query->batch, common->checkpoint_bytes / 1e12, q->watts * q->pue / 1e6,
-         q->store.servers ? "as planned" : "by practice's rates");
+    note(buf, "Batch of %u sequences; a checkpoint is %.2f TB; storage %s.", report->query->batch,
+         common->checkpoint_bytes / 1e12, q->store.servers ? "as planned" : "by practice's rates");
+    put_facility(report, buf);
     myr_page_tiles_begin(buf);
     myr_page_tile(buf, "goodput, common to best practice", "%.1f to %.1f %%",
                   100 * common->goodput.goodput, 100 * best->goodput.goodput);
@@ -346,9 +398,9 @@ int myr_campaign_report_html(const struct myr_campaign_report *report, struct my
         rc = put_choices(report, arena, buf, err);
     }
     myr_fit_cost_of(&q->it, &best->layout, &cost);
-    myr_plot_step(&cost, buf);
+    myr_plot_step(&cost, MYR_CHART_PAGE, buf);
     struct myr_fit_found found = {best->layout, best->step_s};
-    myr_plot_memory(&q->it, &found, 1, buf);
+    myr_plot_memory(&q->it, &found, 1, MYR_CHART_PAGE, buf);
     myr_page_wide_end(buf);
     myr_page_end(buf);
     return rc;

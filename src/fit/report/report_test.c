@@ -59,7 +59,7 @@ static void the_axis_of_a_plot_shows_its_data(void **state)
         growth.points[i].linearity = 1 - 0.02 * i;
     }
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
-    myr_plot_linearity(&growth, &growth, &buf);
+    myr_plot_linearity(&growth, &growth, MYR_CHART_WIDE, &buf);
     assert_non_null(strstr(buf.data, ">100<"));
     assert_non_null(strstr(buf.data, ">96<"));
     assert_null(strstr(buf.data, ">0<"));
@@ -74,7 +74,7 @@ static void goodput_is_drawn_around_its_best_interval(void **state)
     char words[64];
     (void)state;
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
-    myr_plot_goodput(&curve, 1, &buf);
+    myr_plot_goodput(&curve, 1, MYR_CHART_WIDE, &buf);
     snprintf(words, sizeof(words), "a practice: %.1f %%", best);
     assert_non_null(strstr(buf.data, words));
     assert_non_null(strstr(buf.data, "work between two copies, s"));

@@ -142,14 +142,31 @@ static void walk_shape(const struct walk *walk, struct myr_layout layout,
     }
 }
 
+/* Cuts of all widths; shapes that leave no whole replica are counted too, and are quickly done. */
+static uint64_t count_cuts(const struct fit_space *space)
+{
+    struct myr_layout layout;
+    bool started = false;
+    uint64_t widths = 0;
+    while (fit_width_next(space, &layout, &started)) {
+        widths++;
+    }
+    return widths * space->shape_count;
+}
+
 void fit_exhaust(const struct fit_space *space, struct myr_fit_answer *answer)
 {
+    const struct myr_fit_query *q = space->query;
     struct walk walk = {space, answer};
     struct myr_layout layout;
     bool started = false;
+    uint64_t done = 0, total = q->progress ? count_cuts(space) : 0;
     while (fit_width_next(space, &layout, &started)) {
         for (uint32_t i = 0; i < space->shape_count; i++) {
             walk_shape(&walk, layout, &space->shapes[i]);
+            if (q->progress) {
+                q->progress(q->progress_context, ++done, total);
+            }
         }
     }
 }

@@ -196,12 +196,52 @@ static void a_model_too_large_says_what_broke_and_what_would_hold_it(void **stat
     assert_non_null(strstr(err.hint, "GPUs"));
 }
 
+/* How far it was when it was last heard of. */
+struct heard {
+    uint64_t done, total, calls;
+};
+
+static void hear(void *context, uint64_t done, uint64_t total)
+{
+    struct heard *heard = context;
+    assert_int_equal(done, heard->done + 1);
+    assert_true(heard->calls == 0 || total == heard->total);
+    *heard = (struct heard){done, total, heard->calls + 1};
+}
+
+static void who_visits_every_layout_says_how_far_it_is(void **state)
+{
+    (void)state;
+    struct myr_model model;
+    struct myr_fit_answer answer, silent;
+    struct heard heard = {};
+    struct myr_fit_query query = myr_fit_query_default();
+    assert_int_equal(myr_model_find(&arena, "llama3-8b", &model, NULL), MYR_OK);
+    query.it.model = &model;
+    query.it.constants = profiles.constants;
+    query.it.stack = &profiles.stacks[0];
+    assert_int_equal(myr_profiles_device(&profiles, MYR_STR("h100"), &query.it.device, NULL),
+                     MYR_OK);
+    query.gpus = query.batch = 8;
+    query.seq_tokens = 8192;
+    query.exhaustive = true;
+    assert_int_equal(myr_fit_search(&query, &arena, &silent, NULL), MYR_OK);
+    query.progress = hear;
+    query.progress_context = &heard;
+    assert_int_equal(myr_fit_search(&query, &arena, &answer, NULL), MYR_OK);
+    assert_true(heard.calls > 10);
+    assert_int_equal(heard.done, heard.total);
+    assert_true(answer.top[0].step_s == silent.top[0].step_s);
+    assert_int_equal(answer.evaluated, silent.evaluated);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_search_finds_what_visiting_every_layout_finds),
         cmocka_unit_test(the_search_finds_the_same_on_more_gpus),
         cmocka_unit_test(a_model_too_large_says_what_broke_and_what_would_hold_it),
+        cmocka_unit_test(who_visits_every_layout_says_how_far_it_is),
     };
     return cmocka_run_group_tests(tests, open_world, close_world);
 }

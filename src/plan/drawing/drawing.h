@@ -113,6 +113,8 @@ void plan_draw_boxes(struct drawing *drawing, const struct draw_row *row);
 /* A frame that stands for what is not drawn. */
 void plan_draw_rest(struct drawing *drawing, struct draw_area at, const char *label,
                     const char *tip);
+/* The same for the last mark of a row, "+37", in a box that is wide enough for it. */
+void plan_draw_rest_mark(struct drawing *drawing, const struct draw_row *row, const char *tip);
 
 /* Lines from each lower box to the upper ones that it is cabled to. */
 void plan_draw_mesh(struct drawing *drawing, const struct draw_row *lower,

@@ -211,6 +211,46 @@ static void draw_hosts(struct drawing *drawing, const struct draw_pod *pod)
     }
 }
 
+/* The host behind a port; MYR_NONE where nothing is plugged, or the host was met before. */
+static uint32_t next_host(const struct myr_design *design, uint32_t port, uint32_t last)
+{
+    uint32_t peer = myr_design_peer(design, port);
+    uint32_t host = peer == MYR_NONE ? MYR_NONE : design->port_device[peer];
+    return host == last ? MYR_NONE : host;
+}
+
+/* How many hosts of a switch have room side by side, each wide enough for the longest number. */
+static uint32_t star_room(const struct myr_design *design, uint32_t leaf, int32_t width)
+{
+    uint32_t last = MYR_NONE, high = 0;
+    char label[DRAW_WORDS_BYTES];
+    for (uint32_t port = design->first_port[leaf]; port < design->first_port[leaf + 1]; port++) {
+        uint32_t host = next_host(design, port, last);
+        if (host != MYR_NONE) {
+            last = host;
+            high = design->place[host].ordinal > high ? design->place[host].ordinal : high;
+        }
+    }
+    snprintf(label, sizeof(label), "%u", high);
+    /* Boxes take 78 of 100 parts of their pitch. */
+    int32_t pitch = (plan_draw_width(label, 9) + PX(2)) * 100 / 78;
+    uint32_t room = (uint32_t)(width / (pitch > MARK_PITCH ? pitch : MARK_PITCH));
+    return room < STAR_HOSTS ? room : STAR_HOSTS;
+}
+
+/* One host below its switch, with its number. */
+static void draw_star_host(struct drawing *drawing, const struct draw_row *row, uint32_t host,
+                           int32_t x)
+{
+    const struct myr_place *place = &drawing->design->place[host];
+    struct draw_hosts one = {.devices = 1};
+    struct draw_area box = {x - row->box / 2, row->y, row->box, row->height};
+    one.kinds[place->kind] = 1;
+    plan_draw_pile(drawing, box, &one, plan_draw_name(drawing, host));
+    plan_draw_text(drawing, x, row->y + row->height / 2 + PX(3), MYR_SVG_MIDDLE, "tiny id", "%u",
+                   place->ordinal);
+}
+
 /*
  * One switch for all: each host by itself. Hosts are met by their ports, which are neighbours on
  * the switch.
@@ -223,14 +263,14 @@ static void draw_star(struct drawing *drawing, const struct draw_pod *pod)
     /* Wide, so that its many lines have room. */
     leaf.box = PX(160);
     if (hosts.devices > 0) {
-        plan_draw_place(&row, pod->area.x, pod->area.width, hosts.devices, STAR_HOSTS);
+        plan_draw_place(&row, pod->area.x, pod->area.width, hosts.devices,
+                        star_room(design, leaf.first_device, pod->area.width));
     }
     uint32_t last = MYR_NONE, at = 0;
     for (uint32_t port = design->first_port[leaf.first_device];
          port < design->first_port[leaf.first_device + 1] && at < row.count; port++) {
-        uint32_t peer = myr_design_peer(design, port);
-        uint32_t host = peer == MYR_NONE ? MYR_NONE : design->port_device[peer];
-        if (host == MYR_NONE || host == last) {
+        uint32_t host = next_host(design, port, last);
+        if (host == MYR_NONE) {
             continue;
         }
         last = host;
@@ -243,20 +283,11 @@ static void draw_star(struct drawing *drawing, const struct draw_pod *pod)
             /* The line to the box for the rest stands for all that follow. */
             break;
         }
-        struct draw_hosts one = {.devices = 1};
-        one.kinds[design->place[host].kind] = 1;
-        struct draw_area box = {x - row.box / 2, row.y, row.box, row.height};
-        plan_draw_pile(drawing, box, &one, plan_draw_name(drawing, host));
-        plan_draw_text(drawing, x, row.y + row.height / 2 + PX(3), MYR_SVG_MIDDLE, "tiny id", "%u",
-                       design->place[host].ordinal);
+        draw_star_host(drawing, &row, host, x);
         at++;
     }
     if (row.rest) {
-        struct draw_area box = {row.marks[row.count - 1].x - row.box / 2, row.y, row.box,
-                                row.height};
-        char label[DRAW_WORDS_BYTES];
-        snprintf(label, sizeof(label), "+%u", row.rest);
-        plan_draw_rest(drawing, box, label, "hosts that are not drawn");
+        plan_draw_rest_mark(drawing, &row, "hosts that are not drawn");
     }
     plan_draw_boxes(drawing, &leaf);
 }

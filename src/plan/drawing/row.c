@@ -79,17 +79,17 @@ void plan_draw_rest(struct drawing *drawing, struct draw_area at, const char *la
     }
 }
 
-/* "+37", in a box wide enough for it: it may be wider than those of the row. */
-static void draw_rest_mark(struct drawing *drawing, const struct draw_row *row, int32_t x)
+/* It may be wider than the boxes of the row: what stands for the rest has more room than they. */
+void plan_draw_rest_mark(struct drawing *drawing, const struct draw_row *row, const char *tip)
 {
     char label[DRAW_WORDS_BYTES], number[DRAW_WORDS_BYTES];
+    MYR_ASSERT(row->rest > 0 && row->count > 0);
+    int32_t x = row->marks[row->count - 1].x;
     snprintf(label, sizeof(label), "+%s", myr_u64_grouped(row->rest, number));
     int32_t wanted = plan_draw_width(label, 9) + PX(4);
     int32_t width = wanted > row->box ? wanted : row->box;
     struct draw_area at = {x - width / 2, row->y, width, row->height};
-    plan_draw_rest(drawing, at, label,
-                   plan_draw_tip(drawing, "%u of %u are not drawn: they are cabled like these",
-                                 row->rest, row->total));
+    plan_draw_rest(drawing, at, label, tip);
 }
 
 /* Boxes of a tier with rails bear the rail, others their place in the row. */
@@ -99,7 +99,10 @@ void plan_draw_boxes(struct drawing *drawing, const struct draw_row *row)
     for (uint32_t i = 0; i < row->count; i++) {
         const struct draw_mark *mark = &row->marks[i];
         if (mark->index == MYR_NONE) {
-            draw_rest_mark(drawing, row, mark->x);
+            plan_draw_rest_mark(drawing, row,
+                                plan_draw_tip(drawing,
+                                              "%u of %u are not drawn: they are cabled like these",
+                                              row->rest, row->total));
             continue;
         }
         char css[DRAW_WORDS_BYTES], label[DRAW_WORDS_BYTES];

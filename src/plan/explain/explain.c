@@ -115,17 +115,6 @@ static const char *inputs_of(struct myr_answer *answer, const char *path, const 
     return myr_arena_printf(answer->arena, "%s", text.data ? text.data : "");
 }
 
-/* A number that the planner computed, with its own rule and inputs in the design. */
-static const struct myr_figure *figure_of(const struct myr_design *design, const char *path)
-{
-    for (uint32_t i = 0; i < design->figure_count; i++) {
-        if (strcmp(myr_design_str(design, design->figures[i].path), path) == 0) {
-            return &design->figures[i];
-        }
-    }
-    return NULL;
-}
-
 /* "bom.3.quantity": the line has its own rule. Other cells of a line have rules in the table. */
 static const struct myr_bom_row *line_of(const struct myr_design *design, const char *path)
 {
@@ -148,7 +137,7 @@ static const struct myr_bom_row *line_of(const struct myr_design *design, const 
 static bool explain(const struct myr_design *design, struct myr_answer *answer, const char *path,
                     const struct myr_value *value, struct myr_explained *ret)
 {
-    const struct myr_figure *figure = figure_of(design, path);
+    const struct myr_figure *figure = myr_design_figure(design, path);
     const struct myr_bom_row *line = line_of(design, path);
     *ret = (struct myr_explained){.path = myr_arena_printf(answer->arena, "%s", path),
                                   .value = value,

@@ -95,17 +95,6 @@ double plan_figure_value(const struct plan *plan, enum figure_id id)
 
 /* ---- from the finished design ---- */
 
-/* By path: a design of an older program may lack some, or have them in another order. */
-static const struct myr_figure *find(const struct myr_design *design, const char *path)
-{
-    for (uint32_t i = 0; i < design->figure_count; i++) {
-        if (strcmp(myr_design_str(design, design->figures[i].path), path) == 0) {
-            return &design->figures[i];
-        }
-    }
-    return NULL;
-}
-
 /*
  * An empty unit is a plain number; a word is what has text. A figure that this plan does not have
  * is null, so that programs find all keys.
@@ -125,18 +114,18 @@ static void put(struct myr_answer *answer, const char *key, const struct myr_des
 void plan_figure_put(const struct myr_design *design, struct myr_answer *answer, const char *key,
                      enum figure_id id)
 {
-    put(answer, key, design, find(design, rows[id].path));
+    put(answer, key, design, myr_design_figure(design, rows[id].path));
 }
 
 double plan_figure_of(const struct myr_design *design, enum figure_id id)
 {
-    const struct myr_figure *figure = find(design, rows[id].path);
+    const struct myr_figure *figure = myr_design_figure(design, rows[id].path);
     return figure ? figure->value : 0;
 }
 
 const char *plan_figure_text(const struct myr_design *design, enum figure_id id)
 {
-    const struct myr_figure *figure = find(design, rows[id].path);
+    const struct myr_figure *figure = myr_design_figure(design, rows[id].path);
     return figure ? myr_design_str(design, figure->text) : "";
 }
 
@@ -190,7 +179,8 @@ void plan_figures_tree(const struct myr_design *design, struct myr_answer *answe
             open[depth] = words[skip + depth];
             myr_answer_object(answer, key_of(open[depth], key));
         }
-        put(answer, key_of(words[count - 1], key), design, find(design, rows[id].path));
+        put(answer, key_of(words[count - 1], key), design,
+            myr_design_figure(design, rows[id].path));
     }
     for (; depth > 0; depth--) {
         myr_answer_end(answer);

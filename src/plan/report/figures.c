@@ -43,13 +43,7 @@ static bool is_below(const char *path, const char *prefix)
 /* NULL where the plan has no such figure, as in files of older programs. */
 static const struct myr_figure *find(const struct report *report, const char *path)
 {
-    const struct myr_design *design = report->design;
-    for (uint32_t i = 0; i < design->figure_count; i++) {
-        if (strcmp(myr_design_str(design, design->figures[i].path), path) == 0) {
-            return &design->figures[i];
-        }
-    }
-    return NULL;
+    return myr_design_figure(report->design, path);
 }
 
 /* What is paid over the years is in the bill's currency, what energy costs in the tariff's. */

@@ -151,9 +151,9 @@ static void put_servers(const struct report *report)
 /* All networks side by side, behind the words about each. */
 static void put_table(const struct report *report)
 {
-    static const char *const heads[] = {"network", "topology", ">tiers",         ">leaf",
-                                        ">spine",  ">core",    ">ports",         ">cables",
-                                        ">fibres", "ratio",    ">bisection Gb/s"};
+    static const char *const heads[] = {"network",    "topology", ">tiers", ">leaf",
+                                        ">spine",     ">core",    ">ports", ">cables",
+                                        ">of copper", ">to pull", "ratio",  ">bisection Gb/s"};
     report_table(report, heads, MYR_ARRAY_COUNT(heads));
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         const struct myr_network *net = &report->design->networks[id];
@@ -161,7 +161,7 @@ static void put_table(const struct report *report)
         if (!net->topology) {
             continue;
         }
-        /* Cables as tables count them; fibres are the pieces that are ordered. */
+        /* Cables as tables count them; what is pulled and labelled is counted by the piece. */
         for (uint32_t layer = 0; layer < MYR_LAYER_COUNT; layer++) {
             cables += net->cables[layer];
         }
@@ -178,6 +178,7 @@ static void put_table(const struct report *report)
         report_count(report, net->core, "networks.%s.switches.core", name);
         report_count(report, net->host_ports, "networks.%s.host_ports", name);
         report_count(report, cables, "networks.%s.cables.total", name);
+        report_count(report, net->copper_cables, "networks.%s.copper_cables", name);
         report_count(report, net->fibres, "networks.%s.fibres", name);
         /* Several numbers in one cell: each has its own path, so it is no cell of one number. */
         myr_buf_put_lit(report->buf, "<td>");

@@ -59,10 +59,10 @@ static void put_tiles(const struct report *report)
     const struct myr_design_head *head = design->head;
     char text[MYR_PLAN_MONEY_MAX];
     /* Sums over all networks, as 'totals' of the answer has them. */
-    uint64_t cables = 0, fibres = 0, switches = 0, unpriced = 0;
+    uint64_t cables = 0, pieces = 0, switches = 0, unpriced = 0;
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         const struct myr_network *net = &design->networks[id];
-        fibres += net->fibres;
+        pieces += net->fibres;
         switches += net->leaf + net->spine + net->core + net->access + net->aggregation;
         for (uint32_t layer = 0; layer < MYR_LAYER_COUNT; layer++) {
             cables += net->cables[layer];
@@ -77,7 +77,8 @@ static void put_tiles(const struct report *report)
     report_tile(report, "servers", report_counted(report, head->servers, "servers"));
     report_tile(report, "switches", report_counted(report, switches, "report.switches"));
     report_tile(report, "cables", report_counted(report, cables, "totals.cables"));
-    report_tile(report, "fibres", report_counted(report, fibres, "totals.fibres"));
+    /* Of fibre or copper, a label each: to call all of them fibres would be to order too many. */
+    report_tile(report, "pieces to pull", report_counted(report, pieces, "totals.fibres"));
     if (design->room) {
         report_tile(report, "racks in use",
                     report_counted(report, design->room->racks_used, "room.racks_used"));

@@ -161,6 +161,7 @@ static bool anneal_once(struct starts *all, const struct run *run)
         return true;
     }
     /* Each run has draws of its own. */
+    plan_tell(room->plan, "filling racks");
     uint64_t made = room_anneal(room, &(struct annealing){all->runs, run->sixteenths});
     all->runs++;
     all->draws += made;

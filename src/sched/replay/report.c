@@ -70,7 +70,8 @@ static void draw_waits(const struct myr_replay_answer *answer, struct myr_buf *b
         words[i].pieces[1] = (struct myr_piece){"99 of 100 wait less", rest, ORANGE};
         bars[i] = (struct myr_bar_row){words[i].name, words[i].value, 0, words[i].pieces, 2};
     }
-    struct myr_bars chart = {.title = "Wait by size of the job",
+    struct myr_bars chart = {.form = MYR_CHART_PAGE,
+                             .title = "Wait by size of the job",
                              .note = "mean, and what 99 of 100 wait at most",
                              .unit = "h",
                              .rows = bars,
@@ -98,7 +99,8 @@ static void draw_spans(const struct myr_replay_answer *answer, struct myr_buf *b
         own->pieces[0] = (struct myr_piece){"mean", more, BLUE};
         bars[drawn++] = (struct myr_bar_row){own->name, own->value, 0, own->pieces, 1};
     }
-    struct myr_bars chart = {.title = "Leaves above the fewest possible",
+    struct myr_bars chart = {.form = MYR_CHART_PAGE,
+                             .title = "Leaves above the fewest possible",
                              .note = drawn ? "by size of the job; 0 is as near as the size allows"
                                            : "no job needs more than one node",
                              .unit = "%",
@@ -147,7 +149,8 @@ static void draw_lines(const struct myr_replay_result *result, const struct line
                                         .count = (uint32_t)count,
                                         .colour = it->lines[l].colour};
     }
-    struct myr_curves chart = {.title = it->title,
+    struct myr_curves chart = {.form = MYR_CHART_PAGE,
+                               .title = it->title,
                                .x_name = days ? "days" : "hours",
                                .y_name = it->unit,
                                .series = series,

@@ -7,12 +7,12 @@
 #include <stdio.h>
 
 #include "myriad/text/json.h"
-#include "myriad/text/svg.h"
+#include "picture/chart_head.h"
 
 /* Coordinates are tenths of a pixel. */
 enum {
-    PX = 10,
-    WIDTH = 960,
+    PX = CHART_PX,
+    WIDTH = CHART_WIDTH,
     BAR_LEFT = 150,
     BAR_RIGHT = 190, /* room for words behind the longest bar */
     BAR_ROW = 26,
@@ -23,18 +23,14 @@ enum {
     TICKS_MAX = 24,
 };
 
-/* Okabe and Ito's colours, strong enough for lines; lighter where the ground is dark. */
-static const char style[] =
-    ".c0{fill:#0072b2;stroke:#0072b2}.c1{fill:#d55e00;stroke:#d55e00}.c2{fill:#009e73;stroke:"
-    "#009e73}.c3{fill:#cc79a7;stroke:#cc79a7}.c4{fill:#e69f00;stroke:#e69f00}.c5{fill:#56b4e9;"
-    "stroke:#56b4e9}.c6{fill:#8a8f98;stroke:#8a8f98}.c7{fill:#b8a900;stroke:#b8a900}"
-    "rect.piece{stroke:none}path.curve{fill:none;stroke-width:2.2;stroke-linejoin:round}"
-    "path.dashed{fill:none;stroke-width:1.6;stroke-dasharray:6 4}circle.dot{stroke:#fff;"
-    "stroke-width:1.2}.axis{stroke:#57606a;stroke-width:1}.grid{stroke:#57606a;stroke-width:.5;"
-    "stroke-opacity:.28}.limit{stroke:#1f2328;stroke-width:1.4;stroke-dasharray:5 3}"
-    "@media (prefers-color-scheme:dark){.c0{fill:#3d9fe0;stroke:#3d9fe0}.c1{fill:#ff8c42;stroke:"
-    "#ff8c42}.c2{fill:#2fc99a;stroke:#2fc99a}.axis,.grid{stroke:#8b949e}.limit{stroke:#e6edf3}"
-    "circle.dot{stroke:#0d1117}}";
+static const struct chart_frame bar_frames[] = {
+    [MYR_CHART_WIDE] = {false, WIDTH, BAR_LEFT, BAR_RIGHT, BAR_ROW, 0, 0, 6},
+    [MYR_CHART_NARROW] = {true, 358, 20, 34, 42, 17, 0, 4},
+};
+static const struct chart_frame curve_frames[] = {
+    [MYR_CHART_WIDE] = {false, WIDTH, PLOT_LEFT, PLOT_RIGHT, 0, 0, PLOT_HEIGHT, 6},
+    [MYR_CHART_NARROW] = {true, 358, 44, 18, 0, 0, 230, 4},
+};
 
 /* About three digits: for axes and tips, where more would be noise. */
 void myr_chart_number(struct myr_buf *buf, double value)
@@ -104,29 +100,6 @@ static double nice_step(double span, uint32_t most)
     return step * 100;
 }
 
-/* Ground, style and title of both kinds of chart. */
-static void begin(struct myr_svg *svg, struct myr_buf *buf, uint32_t height, const char *title,
-                  const char *note)
-{
-    myr_svg_begin(svg, buf, WIDTH, height, title);
-    myr_svg_style(svg, style);
-    myr_svg_text(svg, 10 * PX, 24 * PX, MYR_SVG_START, "title", title);
-    if (note) {
-        myr_svg_text(svg, 10 * PX, 44 * PX, MYR_SVG_START, "label muted", note);
-    }
-}
-
-/* A square and a name; gives where the next one goes. Names are about seven pixels a letter. */
-static int32_t draw_key(struct myr_svg *svg, int32_t x, int32_t y, uint32_t colour,
-                        const char *name)
-{
-    char css[24];
-    snprintf(css, sizeof(css), "piece c%u", colour % MYR_CHART_COLOURS);
-    myr_svg_rect(svg, x, y - 9 * PX, 11 * PX, 11 * PX, css, NULL);
-    myr_svg_text(svg, x + 16 * PX, y, MYR_SVG_START, "label", name);
-    return x + (34 + (int32_t)strlen(name) * 7) * PX;
-}
-
 /* ---- bars ---- */
 
 /* The limit is always on the picture; without any value the span is 1, for it is divided by. */
@@ -144,22 +117,46 @@ static double bars_span(const struct myr_bars *bars)
 }
 
 /* From the left edge of the bars; 'span' reaches to the right one. */
-static int32_t bar_x(double value, double span)
+static int32_t bar_x(const struct chart_frame *frame, double value, double span)
 {
-    return BAR_LEFT * PX + round_to(value / span * ((WIDTH - BAR_LEFT - BAR_RIGHT) * PX));
+    return frame->left * PX +
+           round_to(value / span * ((frame->width - frame->left - frame->right) * PX));
+}
+
+/* Before the bar; on a phone above it. */
+static void draw_name(struct myr_svg *svg, const struct chart_frame *frame, const char *name,
+                      int32_t y)
+{
+    if (frame->narrow) {
+        myr_svg_text(svg, 10 * PX, y + 12 * PX, MYR_SVG_START, "label", name);
+    } else {
+        myr_svg_text(svg, (frame->left - 10) * PX, y + 15 * PX, MYR_SVG_END, "label", name);
+    }
+}
+
+/* Behind the bar, which ends at 'end'; on a phone above it, at the right. */
+static void draw_words(struct myr_svg *svg, const struct chart_frame *frame, const char *words,
+                       int32_t y, int32_t end)
+{
+    if (frame->narrow) {
+        myr_svg_text(svg, (frame->width - 10) * PX, y + 12 * PX, MYR_SVG_END, "label muted", words);
+    } else {
+        myr_svg_text(svg, end + 8 * PX, y + 15 * PX, MYR_SVG_START, "label muted", words);
+    }
 }
 
 /* Pieces follow each other from the row's start; the words stand behind the last. */
-static void draw_row(struct myr_svg *svg, const struct myr_bars *bars,
-                     const struct myr_bar_row *row, int32_t y, double span)
+static void draw_row(struct myr_svg *svg, const struct chart_frame *frame,
+                     const struct myr_bars *bars, const struct myr_bar_row *row, int32_t y,
+                     double span)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf tip = {};
     char css[24];
     double at = row->start;
-    myr_svg_text(svg, (BAR_LEFT - 10) * PX, y + 15 * PX, MYR_SVG_END, "label", row->name);
+    draw_name(svg, frame, row->name, y);
     for (uint32_t p = 0; p < row->count; p++) {
         const struct myr_piece *piece = &row->pieces[p];
-        int32_t from = bar_x(at, span), to = bar_x(at + piece->value, span);
+        int32_t from = bar_x(frame, at, span), to = bar_x(frame, at + piece->value, span);
         at += piece->value;
         if (to <= from) {
             /* Half a pixel, so that a small piece is still seen; only nothing is not drawn. */
@@ -171,45 +168,65 @@ static void draw_row(struct myr_svg *svg, const struct myr_bars *bars,
         myr_chart_number(&tip, piece->value);
         myr_buf_printf(&tip, " %s", bars->unit);
         if (to > from) {
-            myr_svg_rect(svg, from, y, to - from, (BAR_ROW - 7) * PX, css, tip.data);
+            myr_svg_rect(svg, from, y + frame->bar_top * PX, to - from, (BAR_ROW - 7) * PX, css,
+                         tip.data);
         }
     }
     if (row->words) {
         double clear = at > bars->limit ? at : bars->limit; /* not across the line */
-        myr_svg_text(svg, bar_x(clear, span) + 8 * PX, y + 15 * PX, MYR_SVG_START, "label muted",
-                     row->words);
+        draw_words(svg, frame, row->words, y, bar_x(frame, clear, span));
     }
+}
+
+static void draw_bar_axis(struct myr_svg *svg, const struct chart_frame *frame,
+                          const struct myr_bars *bars, int32_t top, double span)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf label = {};
+    int32_t bottom = top + (int32_t)bars->count * frame->row;
+    double step = nice_step(span, frame->ticks);
+    /* A little beyond the span: the last tick must not fall to rounding. */
+    for (uint32_t i = 0; i <= 12 && i * step <= span * 1.0001; i++) {
+        int32_t at = bar_x(frame, i * step, span);
+        myr_buf_clear(&label);
+        myr_chart_number(&label, i * step);
+        myr_buf_printf(&label, " %s", bars->unit);
+        myr_svg_line(svg, at, (top - 4) * PX, at, bottom * PX, i ? "grid" : "axis", NULL);
+        myr_svg_text(svg, at, (bottom + 16) * PX, MYR_SVG_MIDDLE, "label muted", label.data);
+    }
+}
+
+static void draw_bars(const void *chart, enum myr_chart_form form, struct myr_buf *buf)
+{
+    const struct myr_bars *bars = chart;
+    struct myr_svg svg;
+    const struct chart_frame *frame = &bar_frames[form];
+    struct chart_head head = {.title = bars->title, .note = bars->note};
+    for (uint32_t p = 0; bars->legend && bars->count && p < bars->rows[0].count; p++) {
+        chart_add_key(&head, bars->rows[0].pieces[p].name, bars->rows[0].pieces[p].colour);
+    }
+    int32_t top = frame->narrow  ? chart_narrow_head(NULL, frame, &head) + 14
+                  : bars->legend ? 84
+                                 : 62;
+    int32_t bottom = top + (int32_t)bars->count * frame->row, x = frame->left * PX;
+    double span = bars_span(bars);
+    chart_begin(&svg, buf, frame, (uint32_t)bottom + 30, &head);
+    for (uint32_t i = 0; !frame->narrow && i < head.key_count; i++) {
+        x = chart_key(&svg, x, 68 * PX, head.keys[i].colour, head.keys[i].name);
+    }
+    draw_bar_axis(&svg, frame, bars, top, span);
+    for (uint32_t r = 0; r < bars->count; r++) {
+        draw_row(&svg, frame, bars, &bars->rows[r], (top + (int32_t)r * frame->row) * PX, span);
+    }
+    if (bars->limit > 0) {
+        int32_t at = bar_x(frame, bars->limit, span), above = frame->narrow ? -13 : 8;
+        myr_svg_line(&svg, at, (top - above) * PX, at, bottom * PX, "limit", bars->limit_name);
+    }
+    myr_svg_end(&svg);
 }
 
 void myr_chart_bars(const struct myr_bars *bars, struct myr_buf *buf)
 {
-    struct myr_svg svg;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf label = {};
-    int32_t top = bars->legend ? 84 : 62, x = BAR_LEFT * PX;
-    int32_t bottom = top + (int32_t)bars->count * BAR_ROW;
-    double span = bars_span(bars), step = nice_step(span, 6);
-    begin(&svg, buf, (uint32_t)bottom + 30, bars->title, bars->note);
-    for (uint32_t p = 0; bars->legend && bars->count && p < bars->rows[0].count; p++) {
-        x = draw_key(&svg, x, 68 * PX, bars->rows[0].pieces[p].colour,
-                     bars->rows[0].pieces[p].name);
-    }
-    /* A little beyond the span: the last tick must not fall to rounding. */
-    for (uint32_t i = 0; i <= 12 && i * step <= span * 1.0001; i++) {
-        int32_t at = bar_x(i * step, span);
-        myr_buf_clear(&label);
-        myr_chart_number(&label, i * step);
-        myr_buf_printf(&label, " %s", bars->unit);
-        myr_svg_line(&svg, at, (top - 4) * PX, at, bottom * PX, i ? "grid" : "axis", NULL);
-        myr_svg_text(&svg, at, (bottom + 16) * PX, MYR_SVG_MIDDLE, "label muted", label.data);
-    }
-    for (uint32_t r = 0; r < bars->count; r++) {
-        draw_row(&svg, bars, &bars->rows[r], (top + (int32_t)r * BAR_ROW) * PX, span);
-    }
-    if (bars->limit > 0) {
-        int32_t at = bar_x(bars->limit, span);
-        myr_svg_line(&svg, at, (top - 8) * PX, at, bottom * PX, "limit", bars->limit_name);
-    }
-    myr_svg_end(&svg);
+    chart_forms(bars, bars->form, draw_bars, buf);
 }
 
 /* ---- curves ---- */
@@ -240,9 +257,9 @@ static void add_tick(struct axis *axis, double value)
 }
 
 /* Linear ticks; the axis grows to whole steps, at its upper end where it may. */
-static void linear_ticks(struct axis *axis, bool grow)
+static void linear_ticks(struct axis *axis, uint32_t most, bool grow)
 {
-    double step = nice_step(axis->high - axis->low, 6);
+    double step = nice_step(axis->high - axis->low, most);
     double below = (double)(int64_t)(axis->low / step) * step;
     /* Cut towards zero, which for a negative end is too high. */
     axis->low = axis->low < 0 ? below - step : below;
@@ -257,15 +274,15 @@ static void linear_ticks(struct axis *axis, bool grow)
     }
 }
 
-/* Powers of ten, with 2 and 5 between them where there is room, or powers of two of a few. */
-static void log_ticks(struct axis *axis)
+/* Powers of ten, with 2 and 5 between them where there is room: on a phone for fewer of them. */
+static void log_ticks(struct axis *axis, bool narrow)
 {
     /* The divisor is log2(10). */
     double decades = (axis->high - axis->low) / 3.3219280948873623;
     double value = 1e-6;
     while (value < 1e15) {
         static const double parts[] = {1, 2, 5};
-        for (int i = 0; i < (decades > 4 ? 1 : 3); i++) {
+        for (int i = 0; i < (decades > (narrow ? 1.5 : 4) ? 1 : 3); i++) {
             double at = log2_of(value * parts[i]);
             if (at >= axis->low - 1e-9 && at <= axis->high + 1e-9) {
                 add_tick(axis, value * parts[i]);
@@ -346,7 +363,7 @@ static void draw_axes(struct myr_svg *svg, const struct myr_curves *curves, cons
 
 /* The line first, then the dots over it. */
 static void draw_series(struct myr_svg *svg, const struct myr_series *series, const struct axis *x,
-                        const struct axis *y)
+                        const struct axis *y, bool narrow)
 {
     char css[32];
     MYR_CLEANUP(myr_buf_done) struct myr_buf tip = {};
@@ -378,49 +395,70 @@ static void draw_series(struct myr_svg *svg, const struct myr_series *series, co
         }
         if (p->name) {
             /* Beside the point, inside the plot. */
-            bool left = at_x > (x->from + 3 * x->to) / 4;
+            bool left = at_x > (narrow ? (x->from + x->to) / 2 : (x->from + 3 * x->to) / 4);
             myr_svg_text(svg, left ? at_x - 9 * PX : at_x + 9 * PX, at_y - 7 * PX,
                          left ? MYR_SVG_END : MYR_SVG_START, "label", p->name);
         }
     }
 }
 
-void myr_chart_curves(const struct myr_curves *curves, struct myr_buf *buf)
+/* A series without a name belongs to another; one name alone needs no legend: the title says it. */
+static void find_keys(const struct myr_curves *curves, struct chart_head *head)
 {
-    struct myr_svg svg;
-    struct axis x = {.from = PLOT_LEFT * PX, .to = (WIDTH - PLOT_RIGHT) * PX};
-    struct axis y = {.from = (PLOT_TOP + PLOT_HEIGHT) * PX, .to = PLOT_TOP * PX};
-    int32_t key;
-    span_of(curves, &x, &y);
-    if (x.log) {
-        log_ticks(&x);
-    } else {
-        linear_ticks(&x, true);
-    }
-    if (y.log) {
-        log_ticks(&y);
-    } else {
-        linear_ticks(&y, curves->y_max <= 0);
-    }
-    begin(&svg, buf, PLOT_TOP + PLOT_HEIGHT + 46, curves->title, curves->note);
-    draw_axes(&svg, curves, &x, &y);
-    for (uint32_t s = 0; s < curves->count; s++) {
-        draw_series(&svg, &curves->series[s], &x, &y);
-    }
-    /* The legend stands over the plot, at the right; a series without a name belongs to another. */
-    key = (WIDTH - PLOT_RIGHT) * PX;
-    /* One name alone needs no legend: the title says it. */
-    uint32_t named = 0;
-    for (uint32_t s = 0; s < curves->count; s++) {
-        size_t len = strlen(curves->series[s].name);
-        named += len > 0;
-        key -= len ? (34 + (int32_t)len * 7) * PX : 0;
-    }
-    for (uint32_t s = 0; named > 1 && s < curves->count; s++) {
-        if (curves->series[s].name[0]) {
-            key = draw_key(&svg, key, (PLOT_TOP - 12) * PX, curves->series[s].colour,
-                           curves->series[s].name);
+    for (uint32_t i = 0; i < curves->count; i++) {
+        if (curves->series[i].name[0]) {
+            chart_add_key(head, curves->series[i].name, curves->series[i].colour);
         }
     }
+    head->key_count = head->key_count > 1 ? head->key_count : 0;
+}
+
+/* The legend stands over the plot, at the right. */
+static void draw_curve_keys(struct myr_svg *svg, const struct chart_head *head)
+{
+    int32_t x = (WIDTH - PLOT_RIGHT) * PX;
+    for (uint32_t i = 0; i < head->key_count; i++) {
+        x -= chart_key(NULL, 0, 0, 0, head->keys[i].name);
+    }
+    for (uint32_t i = 0; i < head->key_count; i++) {
+        x = chart_key(svg, x, (PLOT_TOP - 12) * PX, head->keys[i].colour, head->keys[i].name);
+    }
+}
+
+static void draw_curves(const void *chart, enum myr_chart_form form, struct myr_buf *buf)
+{
+    const struct myr_curves *curves = chart;
+    struct myr_svg svg;
+    const struct chart_frame *frame = &curve_frames[form];
+    struct chart_head head = {.title = curves->title, .note = curves->note};
+    find_keys(curves, &head);
+    /* On a phone the axis has its name below the legend. */
+    int32_t top = frame->narrow ? chart_narrow_head(NULL, frame, &head) + 38 : PLOT_TOP;
+    struct axis x = {.from = frame->left * PX, .to = (frame->width - frame->right) * PX};
+    struct axis y = {.from = (top + frame->height) * PX, .to = top * PX};
+    span_of(curves, &x, &y);
+    if (x.log) {
+        log_ticks(&x, frame->narrow);
+    } else {
+        linear_ticks(&x, frame->ticks, true);
+    }
+    if (y.log) {
+        log_ticks(&y, false);
+    } else {
+        linear_ticks(&y, 6, curves->y_max <= 0);
+    }
+    chart_begin(&svg, buf, frame, (uint32_t)(top + frame->height) + 46, &head);
+    draw_axes(&svg, curves, &x, &y);
+    for (uint32_t s = 0; s < curves->count; s++) {
+        draw_series(&svg, &curves->series[s], &x, &y, frame->narrow);
+    }
+    if (!frame->narrow) {
+        draw_curve_keys(&svg, &head);
+    }
     myr_svg_end(&svg);
+}
+
+void myr_chart_curves(const struct myr_curves *curves, struct myr_buf *buf)
+{
+    chart_forms(curves, curves->form, draw_curves, buf);
 }

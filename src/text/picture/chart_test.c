@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -173,6 +174,82 @@ static void pages_escape_what_they_are_given(void **state)
     myr_buf_done(&buf);
 }
 
+/* Whether every text lies between 0 and 'width', by an estimate of its letters. */
+static void assert_texts_within(const struct myr_buf *buf, double width)
+{
+    for (const char *at = buf->data; (at = strstr(at, "<text x=\"")); at++) {
+        double x = strtod(at + strlen("<text x=\""), NULL);
+        const char *open = strchr(at, '>'), *close = strstr(at, "</text>");
+        bool title = memmem(at, (size_t)(open - at), "class=\"title", 12) != NULL;
+        double wide = (double)(close - open - 1) * (title ? 9.5 : 6.2);
+        bool end = memmem(at, (size_t)(open - at), "\"end\"", 5) != NULL;
+        bool middle = memmem(at, (size_t)(open - at), "\"middle\"", 8) != NULL;
+        double left = end ? x - wide : middle ? x - wide / 2 : x;
+        if (left < 0 || left + wide > width) {
+            fail_msg("%.*s is outside of 0 to %g", (int)(close - at), at, width);
+        }
+    }
+}
+
+static void a_narrow_chart_keeps_its_words_on_a_phone(void **state)
+{
+    (void)state;
+    enum { NARROW = 358 };
+    const struct myr_point points[] = {{1, 0.5, "16,384"}, {100, 0.9, "65,536"}, {9000, 1, NULL}};
+    const struct myr_series series[] = {{"common, llama3", points, 3, 0, true, false, false},
+                                        {"best, llama3", points, 3, 1, true, false, false},
+                                        {"common, rsc-1", points, 3, 2, true, false, false},
+                                        {"best, rsc-1", points, 3, 3, true, false, false}};
+    const struct myr_piece pieces[] = {
+        {"weights", 2, 0}, {"gradients", 3, 1}, {"optimiser", 4, 2}, {"activations", 5, 3}};
+    const struct myr_bar_row rows[] = {{"expert communication", "1.234 s, 45.6 %", 0, pieces, 4}};
+    struct myr_bars bars = {.title = "Memory of the fullest rank, by what takes it",
+                            .note = "a line at what the device has, less what is kept back for it",
+                            .unit = "GiB",
+                            .rows = rows,
+                            .count = 1,
+                            .legend = true,
+                            .form = MYR_CHART_NARROW};
+    struct myr_curves curves = {.title = "Goodput and the interval between copies",
+                                .note = "seconds of work, a dot where the most is kept of it all",
+                                .x_name = "days, best practice, by number of GPUs",
+                                .y_name = "thousand GPU-hours for 10^12 tokens",
+                                .series = series,
+                                .count = 4,
+                                .log_x = true,
+                                .form = MYR_CHART_NARROW};
+    struct myr_buf buf = {}, wide = {};
+    myr_chart_bars(&bars, &buf);
+    assert_texts_within(&buf, NARROW);
+    assert_int_equal(times(&buf, "class=\"piece"), 8); /* with the legend */
+    myr_buf_clear(&buf);
+    myr_chart_curves(&curves, &buf);
+    assert_texts_within(&buf, NARROW);
+    /* Without blanks a line ends behind a whole character. */
+    curves.title = "\xE5\x90\x84\xE6\x8C\x87\xE6\xA0\x87\xE7\x9B\xB8\xE5\xAF\xB9\xE7\xAC\xAC"
+                   "\xE4\xB8\x80\xE4\xB8\xAA\xE6\x96\xB9\xE6\xA1\x88\xE7\x9A\x84\xE6\xAF\x94"
+                   "\xE4\xBE\x8B\xE7\x9B\xB8\xE5\xAF\xB9\xE7\xAC\xAC\xE4\xB8\x80\xE4\xB8\xAA";
+    myr_buf_clear(&buf);
+    myr_chart_curves(&curves, &buf);
+    assert_int_equal(times(&buf, "class=\"title\""), 2);
+    assert_null(strstr(buf.data, "\xEF\xBF\xBD")); /* what a broken one would become */
+    curves.title = "Goodput";
+    /* On a page both are there, the wide one as it is in a file. */
+    curves.form = MYR_CHART_WIDE;
+    myr_chart_curves(&curves, &wide);
+    assert_texts_within(&wide, 960);
+    curves.form = MYR_CHART_PAGE;
+    myr_buf_clear(&buf);
+    myr_chart_curves(&curves, &buf);
+    assert_int_equal(times(&buf, "<svg"), 2);
+    assert_non_null(strstr(buf.data, wide.data));
+    assert_int_equal(times(&buf, "<div class=\"desk\">"), 1);
+    assert_int_equal(times(&buf, "<div class=\"phone\">"), 1);
+    assert_int_equal(times(&buf, "</div>"), 2);
+    myr_buf_done(&buf);
+    myr_buf_done(&wide);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +261,7 @@ int main(void)
         cmocka_unit_test(curves_are_drawn_over_every_span),
         cmocka_unit_test(one_point_and_no_point_are_plots_too),
         cmocka_unit_test(pages_escape_what_they_are_given),
+        cmocka_unit_test(a_narrow_chart_keeps_its_words_on_a_phone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,13 +22,18 @@ static const char style[] =
     /* A phone shows tiles in pairs and moves what is wide under the finger, not the whole page. */
     "@media (max-width:700px){.tile{flex:1 1 40%;min-width:0;padding:8px 10px}"
     ".tile b{font-size:16px}table{display:block;overflow-x:auto;white-space:nowrap}"
-    ".wide{overflow-x:auto}.wide svg{max-width:none;min-width:760px}}"
+    ".wide{overflow-x:auto}.wide svg{max-width:none;min-width:760px}"
+    /* A plot is there twice, and the one that fits is shown. */
+    ".desk{display:none}.wide .phone svg{min-width:0;max-width:100%}"
+    "table.upright{display:table;table-layout:fixed;width:100%;white-space:normal}"
+    ".upright td,.upright th{padding-right:4px;font-size:13px}}"
+    "@media (min-width:701px){.phone{display:none}}"
     "@media (prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}"
     "td,th,.tile{border-color:#30363d}.muted,.tile span{color:#8b949e}}"
     /* On paper nothing scrolls: tables break between rows, a heading stays with what it heads. */
     "@media print{body{max-width:none;margin:0;font-size:11px;color:#000;background:#fff}"
     "h2{break-after:avoid}tr,svg,.tile{break-inside:avoid}thead{display:table-header-group}"
-    ".wide svg{min-width:0;max-width:100%}}";
+    ".wide svg{min-width:0;max-width:100%}.desk{display:block}.phone{display:none}}";
 
 /* Also fit for attributes, which stand in double quotes. */
 void myr_page_text(struct myr_buf *buf, const char *text)
@@ -148,18 +153,30 @@ void myr_page_tiles_end(struct myr_buf *buf)
     myr_buf_put_lit(buf, "</div>\n");
 }
 
-/* Cells that follow must be in the order of the heads. */
-void myr_page_table_begin(struct myr_buf *buf, const char *const *heads, uint32_t count)
+/* A head that stands over numbers begins with '>'. */
+static void put_heads(struct myr_buf *buf, const char *const *heads, uint32_t count)
 {
-    myr_buf_put_lit(buf, "<table>\n<tr>");
+    myr_buf_put_lit(buf, "<tr>");
     for (uint32_t i = 0; i < count; i++) {
-        /* A head that stands over numbers begins with '>'. */
         bool number = heads[i][0] == '>';
         myr_buf_puts(buf, number ? "<th class=\"n\">" : "<th>");
         myr_page_text(buf, heads[i] + number);
         myr_buf_put_lit(buf, "</th>");
     }
     myr_buf_put_lit(buf, "</tr>\n");
+}
+
+/* Cells that follow must be in the order of the heads. */
+void myr_page_table_begin(struct myr_buf *buf, const char *const *heads, uint32_t count)
+{
+    myr_buf_put_lit(buf, "<table>\n");
+    put_heads(buf, heads, count);
+}
+
+void myr_page_upright_begin(struct myr_buf *buf, const char *const *heads, uint32_t count)
+{
+    myr_buf_put_lit(buf, "<table class=\"upright\">\n");
+    put_heads(buf, heads, count);
 }
 
 void myr_page_row_begin(struct myr_buf *buf)
