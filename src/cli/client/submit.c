@@ -157,8 +157,7 @@ static int name_file(const char *file, struct myr_err *err)
     if (err->code == MYR_EINVAL && strncmp(err->message, "job:", 4) == 0) {
         char rest[MYR_ERR_MESSAGE_MAX];
         snprintf(rest, sizeof(rest), "%s", err->message + 4);
-        snprintf(err->message, sizeof(err->message), "%.200s:%.300s",
-                 strcmp(file, "-") == 0 ? "standard input" : file, rest);
+        snprintf(err->message, sizeof(err->message), "%.200s:%.300s", file, rest);
     }
     return err->code;
 }

@@ -4,6 +4,7 @@
  * What has no such form is passed over.
  */
 #include "myriad/fit/trainlog.h"
+#include "myriad/text/amount.h"
 #include "myriad/text/kind.h"
 
 #include <stdlib.h>
@@ -483,9 +484,8 @@ int myr_trainlog_finish(struct myr_trainlog *log, const char *file, struct myr_e
     close_iteration(log);
     close_ranks(log);
     if (log->elapsed_s.values.count == 0) {
-        int rc =
-            myr_err_set(err, MYR_EINVAL, "%s: no 'elapsed time per iteration (ms)' in %llu lines",
-                        file, (unsigned long long)log->lines);
+        int rc = myr_err_set(err, MYR_EINVAL, "%s: no 'elapsed time per iteration (ms)' in %s",
+                             file, MYR_COUNT(log->lines, "line"));
         myr_err_hint(err,
                      "expected the log of a Megatron-LM run; --timing-log-level 2 adds timers");
         return rc;
