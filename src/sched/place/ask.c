@@ -148,9 +148,9 @@ static int ranks_error(const struct asking *q, uint64_t ranks, struct myr_err *e
 {
     uint64_t nodes = q->u->nodes;
     uint32_t per = q->a->request.gpus_per_node;
-    int rc = nodes ? myr_err_set(err, MYR_EINVAL, "the layout has %s, and %s of %s make %llu",
-                                 MYR_COUNT(ranks, "rank"), MYR_COUNT(nodes, "node"),
-                                 MYR_COUNT(per, "GPU"), (unsigned long long)nodes * per)
+    int rc = nodes ? myr_err_set(err, MYR_EINVAL, "the layout has %s, expected %llu on %s of %s",
+                                 MYR_COUNT(ranks, "rank"), (unsigned long long)nodes * per,
+                                 MYR_COUNT(nodes, "node"), MYR_COUNT(per, "GPU"))
                    : myr_err_set(err, MYR_EINVAL, "%s cannot fill nodes of %s",
                                  MYR_COUNT(ranks, "rank"), MYR_COUNT(per, "GPU"));
     return q->u->layout ? myr_err_wrap(err, "%s", q->u->layout) : rc;
