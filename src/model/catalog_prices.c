@@ -1,4 +1,6 @@
 /* Price books of a catalogue. */
+#include <stdio.h>
+
 #include "catalog_find.h"
 #include "fields.h"
 
@@ -87,14 +89,17 @@ static struct myr_price_book *find_book(struct myr_catalog *catalog, struct myr_
     return &catalog->books.items[catalog->books.count - 1];
 }
 
-/* 'date' NULL: the book says none. */
+/* A quote may name its month alone. 'date' NULL: the book says none. */
 static int check_date(const struct myr_doc *date, struct myr_err *err)
 {
-    char shown[MYR_EXCERPT_MAX];
-    return !date || myr_str_is_date(date->text)
+    char shown[MYR_EXCERPT_MAX], first[sizeof("2026-11-01")] = "";
+    if (date && date->text.len == strlen("2026-11")) {
+        snprintf(first, sizeof(first), "%.7s-01", date->text.data);
+    }
+    return !date || myr_str_is_date(first[0] ? myr_str_from(first) : date->text)
                ? MYR_OK
                : myr_doc_error(err, date, MYR_EINVAL,
-                               "'date' is '%s', a date like 2026-11-16 is expected",
+                               "'date' is '%s', a date like 2026-11-16 or 2026-11 is expected",
                                myr_text_excerpt(date->text, shown));
 }
 

@@ -194,7 +194,7 @@ def check_bad_logs(myriad, folder):
             (("--log", bad), "--device"),
             (("--log", bad, "--device", "h100"), "no 'elapsed time"),
             (("--log", folder, "--device", "h100"), folder),
-            (("--log", "/dev/zero", "--device", "h100"), "/dev/zero: no end of a line"),
+            (("--log", "/dev/zero", "--device", "h100"), "/dev/zero:1:1: looks like binary data"),
             (("--log", "/nowhere", "--device", "h100"), "/nowhere"),
             (("--log", str(DATA / "megatron-130b-1024.log"), "--device", "h100"), "--model"),
             (("--log", str(DATA / "megatron-130b-1024.log"), "--device", "h100", "--model",
@@ -208,7 +208,7 @@ def check_bad_input(myriad, folder):
     bad = os.path.join(folder, "bad")
     out = os.path.join(folder, "never.yaml")
     for text, expected in (
-            ("", "no rows"),
+            ("", "1:1: the file is empty"),
             ("software,hw,gpus,gbs\nNeMo 25.05,h100,8,8\n", "'model'"),
             ("model,hw,gpus,gbs\nllama3-8b,h100,8,8\n", "'software' is missing"),
             ("software,model,hw,gpus,gbs,seconds\nNeMo 25.05,llama3-8b,h100,8,8,1\n",

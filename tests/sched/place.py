@@ -96,7 +96,8 @@ class Place(unittest.TestCase):
             self.assertEqual(done.returncode, 0, (verb, done.stderr))
         done = run("sched", "place", *question, "--nodes", 5)
         self.assertEqual(done.returncode, 2)
-        self.assertIn(f"{layout}: the layout has 48 ranks, 5 nodes of 4 GPUs have 20", done.stderr)
+        self.assertIn(f"{layout}: the layout has 48 ranks, expected 20 on 5 nodes of 4 GPUs",
+                      done.stderr)
 
     def test_a_node_of_the_state_is_named_in_full(self):
         """Nodes 3, 0, 1 were taken as down: whatever ended in digits was a node."""

@@ -232,7 +232,7 @@ class Replay(unittest.TestCase):
         page = self.folder / "report.html"
         result = self.result(self.write(busy_trace()), "--report", page)
         text = page.read_text(encoding="utf-8")
-        self.assertEqual(text.count("<svg"), 4)
+        self.assertEqual(text.count("<svg"), 8)  # four, each for a desk and for a phone
         self.assertTrue(f"<b>{result['jobs']:,}</b>" in text and "The longest waits" in text)
         self.assertFalse("http" in text.replace("http://www.w3.org/", ""))
         bad = run(self.write(busy_trace()), "--report", self.folder / "no" / "such" / "page.html")

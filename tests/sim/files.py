@@ -66,7 +66,7 @@ def given(check, program, folder):
         check.true(f"{workload} by the paths of {lb}", ends[0] == ends[1])
     head = "phase,from,to,permille,latency_us,path\n"
     for text, words in (
-            ("", "the columns"), ("a,b\n", "1:1: the columns"), (head, "no path in it"),
+            ("", "1:1: the file is empty"), ("a,b\n", "1:1: the columns"), (head, "no path in it"),
             (head + "0,1,2,1000,2.0\n", "2:1: 5 fields"),
             (head + "x,1,2,1000,2.0,link/1>\n", "2:1: 'phase'"),
             (head + "0,1,999,1000,2.0,link/1>\n", "2:5: 'to'"),

@@ -86,7 +86,7 @@ def refused(check, program, folder):
 
     rng = random.Random(9)
     for what, data, text in (
-            ("empty", b"", "no saved run"), ("text", b"hello\n" * 20, "no saved run"),
+            ("empty", b"", "1:1: the file is empty"), ("text", b"hello\n" * 20, "no saved run"),
             ("cut", good[:len(good) // 2], "length"), ("longer", good + b"x", "length"),
             ("a bit", good[:999] + bytes([good[999] ^ 4]) + good[1000:], "checksum"),
             ("version", good[:8] + b"\x07" + good[9:], "version 7")):

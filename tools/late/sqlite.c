@@ -33,3 +33,4 @@ LATE(LATE_SQLITE3, int, sqlite3_prepare_v3,
      (a, b, c, d, e, f))
 LATE(LATE_SQLITE3, int, sqlite3_reset, (sqlite3_stmt * a), (a))
 LATE(LATE_SQLITE3, int, sqlite3_step, (sqlite3_stmt * a), (a))
+LATE(LATE_SQLITE3, int, sqlite3_stmt_busy, (sqlite3_stmt * a), (a))

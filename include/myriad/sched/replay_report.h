@@ -6,12 +6,15 @@
 #pragma once
 
 #include "myriad/sched/replay_answer.h"
+#include "myriad/text/chart.h"
 
 enum { MYR_REPLAY_CHARTS = 4, MYR_REPLAY_SAMPLES = 800 };
 
 /* File names, "wait-by-size.svg" first. */
 extern const char *const myr_replay_chart_names[MYR_REPLAY_CHARTS];
 
-void myr_replay_chart(const struct myr_replay_answer *answer, uint32_t chart, struct myr_buf *buf);
+/* A file holds one drawing (MYR_CHART_WIDE), a page both of its forms. */
+void myr_replay_chart(const struct myr_replay_answer *answer, uint32_t chart,
+                      enum myr_chart_form form, struct myr_buf *buf);
 void myr_replay_page(const struct myr_replay_question *question,
                      const struct myr_replay_answer *answer, struct myr_buf *buf);

@@ -349,7 +349,7 @@ static int write_plots(const char *folder, const struct myr_replay_answer *a, st
     MYR_TRY(myr_file_set_begin(&set, folder, err));
     for (uint32_t i = 0; i < MYR_REPLAY_CHARTS; i++) {
         MYR_CLEANUP(myr_buf_done) struct myr_buf chart = {};
-        myr_replay_chart(a, i, &chart);
+        myr_replay_chart(a, i, MYR_CHART_WIDE, &chart);
         MYR_TRY(myr_file_set_add(&set, myr_replay_chart_names[i], &chart, err));
     }
     return myr_file_set_commit(&set, err);

@@ -299,11 +299,15 @@ static void the_report_shows_figures_drawings_and_what_was_assumed(void **state)
     for (const char *at = page.data; (at = strstr(at, "<svg")); at++) {
         drawings++;
     }
-    assert_int_equal(drawings, MYR_REPLAY_CHARTS);
+    assert_int_equal(drawings, 2 * MYR_REPLAY_CHARTS); /* for a desk and for a phone */
     for (uint32_t i = 0; i < MYR_REPLAY_CHARTS; i++) {
         struct myr_buf chart = {};
-        myr_replay_chart(&a, i, &chart);
+        myr_replay_chart(&a, i, MYR_CHART_PAGE, &chart);
         assert_non_null(strstr(page.data, chart.data));
+        myr_buf_clear(&chart);
+        myr_replay_chart(&a, i, MYR_CHART_WIDE, &chart); /* a file is one drawing */
+        assert_ptr_equal(strstr(chart.data, "<svg"), chart.data);
+        assert_null(strstr(chart.data + 1, "<svg"));
         assert_non_null(strstr(myr_replay_chart_names[i], ".svg"));
         myr_buf_done(&chart);
     }

@@ -53,7 +53,8 @@ static const char *say_hours(double hours, char ret[LABEL_BYTES])
 }
 
 /* Two pieces a bar: the mean, and from there to what 99 of 100 wait. */
-static void draw_waits(const struct myr_replay_answer *answer, struct myr_buf *buf)
+static void draw_waits(const struct myr_replay_answer *answer, enum myr_chart_form form,
+                       struct myr_buf *buf)
 {
     /* The words stay where they are until the chart is drawn: bars point at them. */
     struct size_words words[MYR_REPLAY_SIZES_MAX];
@@ -70,7 +71,7 @@ static void draw_waits(const struct myr_replay_answer *answer, struct myr_buf *b
         words[i].pieces[1] = (struct myr_piece){"99 of 100 wait less", rest, ORANGE};
         bars[i] = (struct myr_bar_row){words[i].name, words[i].value, 0, words[i].pieces, 2};
     }
-    struct myr_bars chart = {.form = MYR_CHART_PAGE,
+    struct myr_bars chart = {.form = form,
                              .title = "Wait by size of the job",
                              .note = "mean, and what 99 of 100 wait at most",
                              .unit = "h",
@@ -81,7 +82,8 @@ static void draw_waits(const struct myr_replay_answer *answer, struct myr_buf *b
 }
 
 /* Only sizes that need several nodes: one node lies under one leaf. */
-static void draw_spans(const struct myr_replay_answer *answer, struct myr_buf *buf)
+static void draw_spans(const struct myr_replay_answer *answer, enum myr_chart_form form,
+                       struct myr_buf *buf)
 {
     struct size_words words[MYR_REPLAY_SIZES_MAX];
     struct myr_bar_row bars[MYR_REPLAY_SIZES_MAX];
@@ -99,7 +101,7 @@ static void draw_spans(const struct myr_replay_answer *answer, struct myr_buf *b
         own->pieces[0] = (struct myr_piece){"mean", more, BLUE};
         bars[drawn++] = (struct myr_bar_row){own->name, own->value, 0, own->pieces, 1};
     }
-    struct myr_bars chart = {.form = MYR_CHART_PAGE,
+    struct myr_bars chart = {.form = form,
                              .title = "Leaves above the fewest possible",
                              .note = drawn ? "by size of the job; 0 is as near as the size allows"
                                            : "no job needs more than one node",
@@ -125,7 +127,7 @@ struct lines {
 
 /* Over the time of the samples, in hours or days. */
 static void draw_lines(const struct myr_replay_result *result, const struct lines *it,
-                       struct myr_buf *buf)
+                       enum myr_chart_form form, struct myr_buf *buf)
 {
     /* From so many days on the axis counts in days. */
     enum { HOUR_S = 3600, DAY_S = 24 * HOUR_S, DAYS_FROM = 3 };
@@ -149,7 +151,7 @@ static void draw_lines(const struct myr_replay_result *result, const struct line
                                         .count = (uint32_t)count,
                                         .colour = it->lines[l].colour};
     }
-    struct myr_curves chart = {.form = MYR_CHART_PAGE,
+    struct myr_curves chart = {.form = form,
                                .title = it->title,
                                .x_name = days ? "days" : "hours",
                                .y_name = it->unit,
@@ -195,7 +197,8 @@ static double most_of(const struct myr_replay_result *result,
 }
 
 /* Cut at one and a half times the cluster: a long queue must not flatten the rest. */
-static void draw_in_use(const struct myr_replay_answer *answer, struct myr_buf *buf)
+static void draw_in_use(const struct myr_replay_answer *answer, enum myr_chart_form form,
+                        struct myr_buf *buf)
 {
     const struct myr_place_shape *shape = &answer->cluster.shape;
     double gpus = (double)shape->nodes * shape->gpus_per_node;
@@ -205,11 +208,12 @@ static void draw_in_use(const struct myr_replay_answer *answer, struct myr_buf *
                                      busy_and_waiting},
                                     {"in use", BLUE, busy}},
                           .most = most_of(&answer->result, busy_and_waiting, gpus * 1.5)};
-    draw_lines(&answer->result, &lines, buf);
+    draw_lines(&answer->result, &lines, form, buf);
 }
 
 /* All free nodes, and those of leaves that are free as a whole: the difference is fragmentation. */
-static void draw_free_nodes(const struct myr_replay_answer *answer, struct myr_buf *buf)
+static void draw_free_nodes(const struct myr_replay_answer *answer, enum myr_chart_form form,
+                            struct myr_buf *buf)
 {
     struct lines lines = {.title = "Whole free nodes",
                           .unit = "nodes",
@@ -217,19 +221,21 @@ static void draw_free_nodes(const struct myr_replay_answer *answer, struct myr_b
                                     {"in leaves that are free as a whole", ORANGE, free_together}},
                           .most =
                               most_of(&answer->result, free_nodes, answer->cluster.shape.nodes)};
-    draw_lines(&answer->result, &lines, buf);
+    draw_lines(&answer->result, &lines, form, buf);
 }
 
-void myr_replay_chart(const struct myr_replay_answer *answer, uint32_t chart, struct myr_buf *buf)
+void myr_replay_chart(const struct myr_replay_answer *answer, uint32_t chart,
+                      enum myr_chart_form form, struct myr_buf *buf)
 {
     MYR_ASSERT(chart < MYR_REPLAY_CHARTS);
     /* By the order of the names, which are those of the files. */
-    static void (*const draw[MYR_REPLAY_CHARTS])(
-        const struct myr_replay_answer *, struct myr_buf *) = {[WAITS] = draw_waits,
-                                                               [IN_USE] = draw_in_use,
-                                                               [SPANS] = draw_spans,
-                                                               [FREE_NODES] = draw_free_nodes};
-    draw[chart](answer, buf);
+    static void (*const draw[MYR_REPLAY_CHARTS])(const struct myr_replay_answer *,
+                                                 enum myr_chart_form, struct myr_buf *) = {
+        [WAITS] = draw_waits,
+        [IN_USE] = draw_in_use,
+        [SPANS] = draw_spans,
+        [FREE_NODES] = draw_free_nodes};
+    draw[chart](answer, form, buf);
 }
 
 static void put_tiles(const struct myr_replay_result *result, struct myr_buf *buf)
@@ -287,7 +293,7 @@ void myr_replay_page(const struct myr_replay_question *question,
     put_tiles(&answer->result, buf);
     for (uint32_t i = 0; i < MYR_REPLAY_CHARTS; i++) {
         myr_page_wide_begin(buf);
-        myr_replay_chart(answer, i, buf);
+        myr_replay_chart(answer, i, MYR_CHART_PAGE, buf);
         myr_page_wide_end(buf);
     }
     put_longest(answer, buf);

@@ -164,6 +164,8 @@ static int choose_hosts(const struct sim_source *source, const struct myr_trace 
     return MYR_OK;
 }
 
+static const char any_workload[] = "a GOAL, HPCC, htsim, SimAI or Chakra file";
+
 /* The format is settled before a byte is parsed, so that complaints are those of one reader. */
 static int read_trace(const struct sim_source *source, enum myr_trace_format *ret_format,
                       struct myr_trace *ret, struct myr_err *err)
@@ -182,6 +184,11 @@ static int read_trace(const struct sim_source *source, enum myr_trace_format *re
     }
     if (format == MYR_TRACE_CHAKRA) {
         return sim_source_chakra(source, content, ret, err);
+    }
+    if (source->format.len == 0) { /* a guess is nothing that can be expected of a file */
+        MYR_TRY(myr_kind_check(source->path, content,
+                               format == MYR_TRACE_FLOWS ? FLOW_KINDS : TRACE_KINDS, any_workload,
+                               err));
     }
     MYR_TRY(myr_trace_read(source->path, content, *ret_format, ret, err));
     return limit_endless(source, ret, err);
@@ -202,8 +209,7 @@ int sim_source_load(struct myr_sim *sim, const struct myr_graph *graph,
     enum myr_trace_format format;
     const uint32_t *gpus;
     myr_arena_init(&scratch);
-    struct sim_source_want want = {"--workload", TRACE_KINDS | FLOW_KINDS,
-                                   "a GOAL, HPCC, htsim, SimAI or Chakra file"};
+    struct sim_source_want want = {"--workload", TRACE_KINDS | FLOW_KINDS, any_workload};
     /* Chakra's are binary, without a mark in front: by their name, or not at all. */
     size_t length = strlen(words);
     bool chakra = length > 3 && memcmp(words + length - 3, ".et", 3) == 0;
