@@ -34,6 +34,23 @@ struct cloth {
 
 void cloth_init(struct cloth *cloth, struct myr_arena *arena, const struct myr_design *design,
                 uint32_t net);
+
+/* A partition of the switches, into such as look alike. */
+struct cloth_classes {
+    uint32_t *of; /* class of a switch; numbered in the order of their first switches */
+    uint32_t count;
+    uint32_t *first, *member; /* switches of a class: member[first[c]] .., in their order */
+};
+
+/* Every switch takes in 'from' of one side and gives out 'to' of the other, here and below. */
+void cloth_classes_find(const struct cloth *cloth, struct myr_arena *arena, const uint64_t *from,
+                        const uint64_t *to, struct cloth_classes *ret);
+/* Whether switches of a class take in, give out and have to every class the same. */
+bool cloth_classes_fit(const struct cloth *cloth, struct myr_arena *arena, const uint64_t *from,
+                       const uint64_t *to, const struct cloth_classes *classes);
+/* Every switch becomes a class. */
+void cloth_classes_alone(const struct cloth *cloth, struct myr_arena *arena,
+                         struct cloth_classes *classes);
 /* What flows when every switch takes in 'from' of one side and gives out 'to' of the other. */
 uint64_t cloth_flow(const struct cloth *cloth, struct myr_arena *arena, const uint64_t *from,
                     const uint64_t *to);
