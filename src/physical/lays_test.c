@@ -144,7 +144,12 @@ static void change_room(struct bench *b, struct myr_buf *told)
     SET(design->room->managed, 0);
     SET(design->room, NULL);
     SET(design->networks[MYR_NET_OOB].topology, 0);
-    b->device_rack[shop_first(SHOP_STRIP)] = 0;
+    what = "a strip in the next rack, no feeds";
+    for (uint32_t i = 0; i < b->design.rack_count; i++) {
+        b->racks[i].power_feed = b->rack_more[i].power_b = MYR_NONE;
+    }
+    SET(design->power_count, 0);
+    SET(design->power_count, 1);
 }
 
 static void what_is_said_of_other_records_is_kept(void **state)
@@ -181,6 +186,25 @@ static void what_is_said_of_other_cables_and_modules_is_kept(void **state)
     bench_done(&b);
 }
 
+static void each_unknown_card_of_a_box_is_told(void **state)
+{
+    struct bench b;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf told = {};
+    (void)state;
+    shop_init(&b);
+    assert_int_equal(b.cards[0].devtype, SHOP_NODE);
+    assert_int_equal(b.cards[1].devtype, SHOP_NODE);
+    b.cards[0].part = bench_text(&b, "cardless");
+    b.cards[1].part = bench_text(&b, "cardfree");
+    assert_true(bench_tell(&b, &told));
+    assert_string_equal(
+        told.data, "    physical-unknown-part, 4 at compute node: 'cardless' is no card of the "
+                   "catalogue\n"
+                   "    physical-unknown-part, 4 at storage node: 'cardfree' is no card of the "
+                   "catalogue\n");
+    bench_done(&b);
+}
+
 /* A box that nobody knows is told once, and then nothing of what is plugged into it. */
 static void two_unknown_boxes_are_told_once_each(void **state)
 {
@@ -210,6 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_said_of_other_records_is_kept),
         cmocka_unit_test(what_is_said_of_other_cables_and_modules_is_kept),
+        cmocka_unit_test(each_unknown_card_of_a_box_is_told),
         cmocka_unit_test(two_unknown_boxes_are_told_once_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

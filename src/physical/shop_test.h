@@ -37,6 +37,7 @@ static inline void shop_boxes(struct bench *b)
         ->sw = (struct myr_part_switch){.technology = MYR_TECH_ETHERNET,
                                         .cages = 3,
                                         .form = "osfp",
+                                        .takes = "qsfp112 qsfp-dd",
                                         .cage_gbps = 800,
                                         .port_gbps = 400,
                                         .splits = {{200, 100}, 2},
@@ -85,8 +86,8 @@ static inline void shop_cards(struct bench *b)
                               .card_gbps = 400};
     bench_part(b, (struct myr_part){.kind = MYR_PART_NIC, .id = "twin", .order = "TWIN-2"})->nic =
         (struct myr_part_nic){.technology = MYR_TECH_ANY,
-                              .form = "qsfp112",
-                              .takes = "qsfp56",
+                              .form = "qsfp-dd",
+                              .takes = "qsfp56 qsfp112",
                               .cages = 1,
                               .cage_ports = 2,
                               .port_gbps = 200,
@@ -102,8 +103,8 @@ static inline void shop_cards(struct bench *b)
                               .port_gbps = 200,
                               .also = {{100}, 1},
                               .lanes = 4,
-                              .lane_gbps = 50,
-                              .lane_also = {{25}, 1},
+                              .lane_gbps = 100,
+                              .lane_also = {{50}, 1},
                               .cards = 1};
     bench_part(b, (struct myr_part){.kind = MYR_PART_NIC, .id = "lom", .order = "LOM-1"})->nic =
         (struct myr_part_nic){.technology = MYR_TECH_ETHERNET,
@@ -156,8 +157,8 @@ static inline void shop_optics(struct bench *b)
                                                                 .wavelength_nm = 850,
                                                                 .connector = "mpo12-apc",
                                                                 .reach_m = 50};
-    optic.id = "two-fr", optic.order = "OSFP-2FR";
-    bench_part(b, optic)->optic = (struct myr_part_transceiver){.form = "osfp",
+    optic.id = "two-fr", optic.order = "QDD-2FR";
+    bench_part(b, optic)->optic = (struct myr_part_transceiver){.form = "qsfp-dd",
                                                                 .top = "finned",
                                                                 .connectors = 2,
                                                                 .port_gbps = 400,
@@ -480,7 +481,7 @@ static inline void shop_bill(struct bench *b)
     bench_row(b, MYR_NET_STORAGE, "OSFP-2SR", 2 * 2);
     bench_row(b, MYR_NET_STORAGE, "QSFP-2SR", SHOP_NODES + 1);
     bench_row(b, MYR_NET_STORAGE, "FORK-10", 2 * 3);
-    bench_row(b, MYR_NET_STORAGE, "OSFP-2FR", 2 + 2);
+    bench_row(b, MYR_NET_STORAGE, "QDD-2FR", 2 + 2);
     bench_row(b, MYR_NET_STORAGE, "FIBRE-30", 4);
     bench_row(b, MYR_NET_SERVICE, "ETH-51", 1);
     bench_row(b, MYR_NET_SERVICE, "DAC-4X", 2);
