@@ -242,6 +242,45 @@ static void who_cables_an_access_network_may_be_somebody_else(void **state)
     bench_done(&b);
 }
 
+/* How many more of a line are ordered than used; the finding says it, or there is none. */
+static bool is_counted(struct bench *b, struct myr_bom_row *row)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf told = {}, more = {};
+    bench_tell(b, &told);
+    row->quantity += 3;
+    bench_tell(b, &more);
+    row->quantity -= 3;
+    bool same = told.len == more.len && (!told.len || memcmp(told.data, more.data, told.len) == 0);
+    return !same;
+}
+
+/* A cable that is not chosen leaves open which modules its cages hold. */
+static void modules_are_counted_where_all_cables_are_chosen(void **state)
+{
+    struct bench b;
+    (void)state;
+    shop_init(&b);
+    for (uint32_t lay = 0; lay < b.design.cabletype_count; lay++) {
+        struct myr_cabletype was = b.cabletypes[lay];
+        b.cabletypes[lay].part = 0;
+        for (uint32_t i = 0; i < b.design.bom_count; i++) {
+            struct myr_bom_row *row = &b.bom[i];
+            enum myr_part_kind kind = bench_find(&b, myr_design_str(&b.design, row->part))->kind;
+            bool here = row->system == bench_text(&b, myr_net_names[was.net]);
+            bool counted = kind != MYR_PART_SERVER && !(kind == MYR_PART_TRANSCEIVER && here);
+            assert_int_equal(is_counted(&b, row), counted);
+        }
+        bench_row(&b, was.net, "SFP-25SR", 2); /* nor what nobody uses there */
+        assert_int_equal(is_counted(&b, &b.bom[b.design.bom_count - 1]), false);
+        b.design.bom_count--;
+        b.cabletypes[lay] = was;
+    }
+    /* A type that no cable has leaves nothing open. */
+    bench_lay(&b, (struct myr_cabletype){.net = MYR_NET_COMPUTE, .gbps = 400, .legs = 1});
+    assert_int_equal(is_counted(&b, &b.bom[1]), true);
+    bench_done(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +288,7 @@ int main(void)
         cmocka_unit_test(every_part_is_ordered_for_the_network_that_uses_it),
         cmocka_unit_test(what_is_stated_of_a_layer_is_what_is_laid),
         cmocka_unit_test(a_bill_that_is_counted_again_is_right),
+        cmocka_unit_test(modules_are_counted_where_all_cables_are_chosen),
         cmocka_unit_test(who_cables_an_access_network_may_be_somebody_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,7 +78,6 @@ static void list_members(const struct cloth *cloth, struct myr_arena *arena,
 void cloth_classes_find(const struct cloth *cloth, struct myr_arena *arena, const uint64_t *from,
                         const uint64_t *to, struct cloth_classes *ret)
 {
-    *ret = (struct cloth_classes){};
     refine(cloth, arena, from, to, ret);
     list_members(cloth, arena, ret);
 }

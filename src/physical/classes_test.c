@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "cloth_test.h"
+#include "sample_test.h"
 
 enum { UNIT = 50 }; /* cables are multiples of it, so that sums of speed and number are distinct */
 

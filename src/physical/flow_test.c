@@ -5,8 +5,8 @@
 #include <cmocka.h>
 /* clang-format on */
 
-#include "cloth_test.h"
 #include "myriad/base/maxflow.h"
+#include "sample_test.h"
 
 static uint64_t by_classes(struct sample *sample)
 {

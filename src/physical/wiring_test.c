@@ -204,10 +204,37 @@ static void what_is_said_of_cables_laid_wrong_is_kept(void **state)
     bench_done(&b);
 }
 
+/* The storage leaves' uplinks: the first of a cage by the head of a splitter, towards the hosts. */
+static void a_splitter_and_a_straight_fibre_do_not_share_a_cage(void **state)
+{
+    struct bench b;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf told = {};
+    (void)state;
+    shop_init(&b);
+    uint32_t link = b.port_link[bench_port(&b, shop_first(SHOP_STORAGE_LEAF), 1, 0)];
+    struct myr_cabletype fork = b.cabletypes[b.cable_type[b.link_cable[link]]];
+    fork.part = bench_text(&b, "mpo-split");
+    fork.legs = 2;
+    b.cable_type[b.link_cable[link]] = (uint16_t)bench_lay(&b, fork);
+    /* Both links of the cable leave by one connector, or the second by itself. */
+    bench_tell(&b, &told);
+    assert_null(strstr(told.data, "physical-cage-mixed"));
+    uint32_t straight = bench_lay(&b, b.cabletypes[b.cable_type[b.link_cable[link + 2]]]);
+    bench_cable(&b, straight);
+    b.link_cable[link + 1] = b.design.cable_count - 1;
+    myr_buf_clear(&told);
+    bench_tell(&b, &told);
+    assert_non_null(strstr(told.data,
+                           "physical-cage-mixed, 1 at storage leaf_spine: a straight fibre "
+                           "and a splitter in one cage of ethsw\n"));
+    bench_done(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_said_of_cables_laid_wrong_is_kept),
+        cmocka_unit_test(a_splitter_and_a_straight_fibre_do_not_share_a_cage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
