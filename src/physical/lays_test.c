@@ -215,17 +215,34 @@ static void two_unknown_boxes_are_told_once_each(void **state)
     b.devtypes[SHOP_LEAF].part = bench_text(&b, "leafless");
     for (uint32_t i = 0; i < b.design.card_count; i++) {
         bool node = b.cards[i].devtype == SHOP_NODE;
-        b.cards[i].part =
-            node && b.cards[i].group < 2 ? bench_text(&b, "cardless") : b.cards[i].part;
+        bool second = b.cards[i].group % 2 == 1; /* the ones between are known */
+        b.cards[i].part = node && second ? bench_text(&b, "cardless") : b.cards[i].part;
     }
     assert_true(bench_tell(&b, &told));
     assert_string_equal(
-        told.data, "    physical-unknown-part, 4 at compute node: 'cardless' is no card of the "
+        told.data, "    physical-unknown-part, 4 at storage node: 'cardless' is no card of the "
                    "catalogue\n"
                    "    physical-unknown-part, 2 at compute leaf: 'leafless' is no switch of "
                    "the catalogue\n"
                    "    physical-bom-switches, 2 at compute: IB-100: 4 ordered, the design "
                    "uses 2\n");
+    bench_done(&b);
+}
+
+static void nothing_is_said_of_types_that_nothing_has(void **state)
+{
+    struct bench b;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf told = {};
+    (void)state;
+    shop_init(&b);
+    uint32_t box = bench_type(&b, "nobody"), host = bench_type(&b, "nobody");
+    bench_group(&b, box, SHOP_PORTS(MYR_NET_COMPUTE, MYR_PORT_DOWN, 9, 800, 3, 1), NULL, 0);
+    bench_group(&b, host, SHOP_PORTS(MYR_NET_COMPUTE, MYR_PORT_NIC, 9, 800, 3, 1), "nocard", 9);
+    bench_group(&b, host, SHOP_PORTS(MYR_NET_OOB, MYR_PORT_NIC, 9, 800, 3, 1), NULL, 0);
+    bench_device(&b, bench_type(&b, "ibsw"), (struct myr_place){.kind = MYR_DEVICE_CDU});
+    if (bench_tell(&b, &told)) { /* a device without ports is not looked at either */
+        fail_msg("%s", told.data);
+    }
     bench_done(&b);
 }
 
@@ -236,6 +253,7 @@ int main(void)
         cmocka_unit_test(what_is_said_of_other_cables_and_modules_is_kept),
         cmocka_unit_test(each_unknown_card_of_a_box_is_told),
         cmocka_unit_test(two_unknown_boxes_are_told_once_each),
+        cmocka_unit_test(nothing_is_said_of_types_that_nothing_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
