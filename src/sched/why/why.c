@@ -231,8 +231,8 @@ const char *myr_why_words(enum myr_why_kind kind)
         [MYR_WHY_ORDER] = "it fits and starts when its turn comes",
         [MYR_WHY_LOCALITY] = "it fits, but only spread over more leaves than it needs",
         [MYR_WHY_HELD] = "enough is free, but held for gangs that came before",
-        [MYR_WHY_CLOSED] = "it fits only with nodes that are not in use: spares, drained, in "
-                           "maintenance, lost or never seen",
+        [MYR_WHY_CLOSED] = ("it fits only with nodes that are not in use: spares, drained, in "
+                            "maintenance, lost or never seen"),
         [MYR_WHY_FRAGMENTED] = "enough GPUs are free, but not on enough whole nodes",
         [MYR_WHY_FULL] = "too few GPUs are free",
     };
