@@ -127,8 +127,11 @@ struct myr_gang *queue_gang_room(struct myr_queue *q, uint32_t id)
     return &job->gang;
 }
 
-/* Whether the gang has the GPUs that the job runs with, and the placer calls none of them free. */
-static bool has_its_gpus(const struct myr_queue *q, const struct qjob *job)
+/*
+ * Whether the gang has the GPUs that the job runs with, and the placer calls none of them free.
+ * Only slow checks ask.
+ */
+__attribute__((unused)) static bool has_its_gpus(const struct myr_queue *q, const struct qjob *job)
 {
     uint64_t gpus = 0;
     bool taken = true;

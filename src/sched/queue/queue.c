@@ -46,7 +46,8 @@ static void drop_wakes(struct myr_queue *q)
 /* So often, where slow checks are on, all of it is held against what it is derived from. */
 enum { SOUND_PASSES = 16 };
 
-static bool is_whole(const struct myr_queue *q)
+/* Only slow checks ask. */
+__attribute__((unused)) static bool is_whole(const struct myr_queue *q)
 {
     return sound_table(q) && sound_lines(q) && sound_gpus(q) && sound_cells(q);
 }
