@@ -372,7 +372,13 @@ struct myr_control_node myr_control_node(const struct myr_control *c, uint32_t i
 {
     const struct node *node = node_of(c, id);
     MYR_ASSERT(node->state < MYR_NODE_STATES);
-    return (struct myr_control_node){.state = (enum myr_node_state)node->state,
+    /*
+     * Drained by somebody it is also before its first word, and that holds when it comes. Only
+     * shown so: as a state of its own, journals in which it happened could not be decided anew.
+     */
+    bool asked = node->state == MYR_NODE_UNKNOWN && node->drain & ~DRAIN_FAULT;
+    return (struct myr_control_node){.state = asked ? MYR_NODE_DRAINED
+                                                    : (enum myr_node_state)node->state,
                                      .silent = node->silent,
                                      .usable = !node->gone && !node->shut,
                                      .boot = node->boot,

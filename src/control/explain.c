@@ -125,7 +125,7 @@ static void explain_node(const struct myr_control *c, uint32_t id, struct myr_ex
 {
     const struct node *node = node_of(c, id);
     uint32_t drawn = 0;
-    put(e, "state", "%s", myr_node_state_name((enum myr_node_state)node->state));
+    put(e, "state", "%s", myr_node_state_name(myr_control_node(c, id).state));
     if (node->boot == 0) {
         put(e, "heard", "never");
     } else {

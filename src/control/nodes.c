@@ -11,10 +11,8 @@
 static enum myr_node_state state_of(const struct node *node)
 {
     bool empty = node->first_rank == MYR_NONE; /* a job that starts in place keeps its ranks */
-    /* Drained by somebody it is also before its first word: that holds when it comes. */
-    bool asked = node->drain & ~DRAIN_FAULT;
     return node->repair                ? MYR_NODE_REPAIR
-           : node->boot == 0           ? (asked ? MYR_NODE_DRAINED : MYR_NODE_UNKNOWN)
+           : node->boot == 0           ? MYR_NODE_UNKNOWN
            : node->drain               ? (empty ? MYR_NODE_DRAINED : MYR_NODE_DRAINING)
            : node->silent || node->bad ? MYR_NODE_SUSPECT
            : !node->checked            ? (node->testing ? MYR_NODE_CHECKING : MYR_NODE_JOINING)
@@ -31,7 +29,7 @@ void node_settle(struct myr_control *c, uint32_t id)
     placing_node(c, id, gone, node->drain || node->silent || node->testing || node->doubted);
     emit_node(c, id, state_of(node));
     /* Handed over only when it is empty. */
-    if (node->state == MYR_NODE_DRAINED && node->drain & DRAIN_FAULT && node->boot > 0) {
+    if (node->state == MYR_NODE_DRAINED && node->drain & DRAIN_FAULT) {
         node->repair = 1;
         emit(c, &(struct myr_effect){
                     .kind = MYR_EFFECT_REPAIR, .node = id, .job = MYR_NONE, .boot = node->boot});
