@@ -287,11 +287,14 @@ static void run(const char *what, const struct action *actions, bool held)
     snprintf(path, sizeof(path), "%s/trace", root);
     trace_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_APPEND | O_TRUNC, 0600);
     assert_true(trace_fd >= 0);
-    int lock = -1;
-    if (held) {
-        snprintf(path, sizeof(path), "%s/state/lock", root);
-        lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-        assert_int_equal(flock(lock, LOCK_EX), 0);
+    /* A child of the agent before holds it until it is a program of its own, and time of the test's
+     * making does not wait for that. */
+    snprintf(path, sizeof(path), "%s/state/lock", root);
+    int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(lock < 0 ? !held : flock(lock, LOCK_EX) == 0); /* without a folder there is none */
+    if (!held && lock >= 0) {
+        close(lock);
+        lock = -1;
     }
     pid_t pid = fork();
     if (pid == 0) {
