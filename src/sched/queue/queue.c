@@ -43,13 +43,17 @@ static void drop_wakes(struct myr_queue *q)
     }
 }
 
-/* So often, where slow checks are on, all of it is held against what it is derived from. */
-enum { SOUND_PASSES = 16 };
+/*
+ * So often, where slow checks are on, all of it is held against what it is derived from; but in
+ * clusters of any size that takes as long as there are nodes, for every decision.
+ */
+enum { SOUND_PASSES = 16, SOUND_NODES = 4096 };
 
 /* Only slow checks ask. */
 __attribute__((unused)) static bool is_whole(const struct myr_queue *q)
 {
-    return sound_table(q) && sound_lines(q) && sound_gpus(q) && sound_cells(q);
+    return q->shape.nodes > SOUND_NODES ||
+           (sound_table(q) && sound_lines(q) && sound_gpus(q) && sound_cells(q));
 }
 
 const struct myr_decision *myr_queue_decide(struct myr_queue *q, int64_t now_s, uint32_t *ret_count)
