@@ -95,26 +95,29 @@ class Judge:
                 swapped[str(self.world.shared.folder / output)] = str(new)
         return {"LD_LIBRARY_PATH": str(place)}, swapped
 
-    def show(self, mutant, place, budget_s):
+    def show(self, mutant, place, budget_s, before):
         """The first test that notices, and how, or that the mutant survived.
 
-        Tests are asked until what they cost comes to the budget; how many were not is said.
+        Tests are asked until what they cost comes to the budget; how many were not is said. Those
+        in 'before' were asked in an earlier run, and count as asked for nothing.
         """
         environment, swapped = self.link(mutant, place)
         tests, executed = self.world.watching(mutant)
-        spent_s, unasked = 0.0, 0
+        asked = {test.name for test in tests if test.name in before}
+        spent_s = 0.0
         for test in tests:
-            if spent_s > 0 and spent_s + test.cost > budget_s:
-                unasked += 1
+            if test.name in asked or spent_s > 0 and spent_s + test.cost > budget_s:
                 continue
             spent_s += test.cost
+            asked.add(test.name)
             status, cpu_s = self.world.look(test, environment, swapped)
             self.spend("tests", cpu_s)
             if status not in (0, SKIPPED) and self.world.passes(test):
                 how = "hang" if status is None else f"status {status}"
                 return {"outcome": "noticed", "by": test.name, "how": how}
-        return {"outcome": "survived", "tests": len(tests) - unasked, "executed": executed,
-                "unasked": unasked}
+        return {"outcome": "survived", "tests": len(asked), "executed": executed,
+                "unasked": len(tests) - len(asked),
+                "asked": {name: self.world.stamps.get(name) for name in sorted(asked)}}
 
 
 def replace_word(command, old, new, before=""):

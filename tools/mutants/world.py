@@ -240,6 +240,7 @@ class World:
         self.kills = collections.Counter()
         self.good = {}  # test -> whether it passes in the shared build without a mutant
         self.measured = set()
+        self.stamps = {}  # test -> what changes when it does
         self.lock, self.alone = threading.Lock(), threading.Lock()
 
     def prepare(self, keep, near):
@@ -314,7 +315,7 @@ class World:
         rows = {}
         for name in fresh:
             path = kept / (name.replace("/", "+") + ".json")
-            stamp = self.stamp(self.tests[name], inputs)
+            stamp = self.stamps[name] = self.stamp(self.tests[name], inputs)
             row = json.loads(path.read_text()) if path.exists() else {}
             same = row.get("stamp") == stamp and all(
                 self.libraries.get(library) == text for library, text in row["libraries"].items())
