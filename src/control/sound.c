@@ -316,6 +316,12 @@ static bool queue_agrees(const struct myr_control *c)
             return false;
         }
     }
+    /* What may not be used is closed there too: else it is given out and refused without an end. */
+    for (uint32_t n = 0; n < c->shape.nodes; n++) {
+        if ((c->nodes[n].gone || c->nodes[n].shut) && !myr_queue_closed(c->queue, n)) {
+            return false;
+        }
+    }
     /*
      * A copy of the queue is asked: it turns the last node about, unless it has fewer or its own
      * time is later; and it grows to as many nodes, unless it has more, or others.

@@ -88,15 +88,9 @@ static void change(struct myr_control *c, struct myr_rng *rng)
             change_bytes(c->jobs.items, c->jobs.count * sizeof(*c->jobs.items), rng);
         }
         break;
-    default: {
-        /* But not what the queue was told: that is the queue's too. */
-        struct node *node = &c->nodes[myr_rng_below(rng, c->shape.nodes)];
-        uint8_t gone = node->gone, shut = node->shut;
-        change_bytes(node, sizeof(*node), rng);
-        node->gone = gone;
-        node->shut = shut;
+    default:
+        change_bytes(&c->nodes[myr_rng_below(rng, c->shape.nodes)], sizeof(*c->nodes), rng);
         break;
-    }
     }
 }
 
@@ -167,6 +161,21 @@ static void a_state_that_has_grown_is_copied_and_read_at_once(void **state)
     myr_control_free(f.control);
 }
 
+/* The core would refuse what the queue gives out, and the queue would give it out again. */
+static void nodes_that_the_queue_alone_would_use_are_refused(void **state)
+{
+    (void)state;
+    for (uint32_t node = 0; node < 2; node++) {
+        struct fixture f = fixture_of(2);
+        int64_t now_s = f.control->head.steady_ms / 1000;
+        tell(&f, (struct myr_event){.kind = MYR_EVENT_DRAIN, .node = node});
+        assert_true(f.control->nodes[node].shut && is_read(f.control));
+        assert_int_equal(myr_queue_drain(f.control->queue, now_s, node, false), MYR_OK);
+        assert_false(is_read(f.control));
+        myr_control_free(f.control);
+    }
+}
+
 /*
  * The queue hears of a cancellation at once, and forgets who waited for that job; here the job is
  * over when its last rank is known to be gone, and so are they.
@@ -215,6 +224,7 @@ static void who_waits_for_a_job_that_is_being_cancelled_is_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nodes_that_the_queue_alone_would_use_are_refused),
         cmocka_unit_test(a_state_that_has_grown_is_copied_and_read_at_once),
         cmocka_unit_test(who_waits_for_a_job_that_is_being_cancelled_is_read),
         cmocka_unit_test(what_is_read_takes_whatever_comes),
