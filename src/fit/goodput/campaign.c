@@ -306,23 +306,33 @@ static void count_spares(const struct myr_campaign_question *q, enum myr_practic
     c->spares = myr_spares_needed(q->rate_per_s * share, mean_s, q->spare_risk, &c->spares_out);
 }
 
+static double step_tokens(const struct myr_campaign_question *q, const struct myr_campaign *c)
+{
+    return (double)c->layout.global_batch * myr_layout_seq(&c->layout, q->it.model);
+}
+
+/* What is trained on: a step is done whole or not at all. 0 where nothing is said. */
+static double run_tokens(const struct myr_campaign_question *q, const struct myr_campaign *c)
+{
+    return q->tokens > 0 ? fit_max(q->tokens, step_tokens(q, c)) : 0;
+}
+
 /* Below this share of the time a run gets nowhere; days would only be a large number. */
 #define GOODPUT_LEAST 1e-6
 
 /* From the share of time kept to days, energy and money; nothing where the run never ends. */
 static void account(const struct myr_campaign_question *q, struct myr_campaign *c)
 {
-    double step_tokens = (double)c->layout.global_batch * myr_layout_seq(&c->layout, q->it.model);
     /* While nodes are short the job waits for one. */
     double kept = c->goodput.goodput * (1 - c->spares_out);
-    c->tokens_per_day = kept * step_tokens / c->step_s * 86400;
+    c->tokens_per_day = kept * step_tokens(q, c) / c->step_s * 86400;
     c->ends = kept > GOODPUT_LEAST;
     if (q->tokens <= 0 || !c->ends) {
         return;
     }
     double nodes = (double)myr_layout_gpus(&c->layout) / q->gpus_per_node;
     double with_spares = (nodes + c->spares) / nodes; /* spares are powered and paid for too */
-    c->days = q->tokens / c->tokens_per_day;
+    c->days = run_tokens(q, c) / c->tokens_per_day;
     c->energy_mwh = c->days * 24 * q->watts * q->pue * with_spares / 1e6;
     c->energy_cost = c->energy_mwh * 1e3 * q->price_per_kwh;
     c->machine_cost = c->days * 24 * q->price_per_hour * with_spares;
@@ -331,9 +341,8 @@ static void account(const struct myr_campaign_question *q, struct myr_campaign *
 /* What failures add to a run scatters; its work and its stalls do not. */
 static void set_range(const struct myr_campaign_question *q, struct myr_campaign *c)
 {
-    double step_tokens = (double)c->layout.global_batch * myr_layout_seq(&c->layout, q->it.model);
-    double periods =
-        q->tokens / step_tokens * c->step_s / (c->renewal.interval * c->renewal.per_period);
+    double work_s = run_tokens(q, c) / step_tokens(q, c) * c->step_s;
+    double periods = work_s / (c->renewal.interval * c->renewal.per_period);
     double mean = periods * myr_goodput_scatter(&c->renewal).mean, low, high;
     double day = 86400 * (1 - c->spares_out);
     myr_goodput_range(&c->renewal, periods, &low, &high);
@@ -361,8 +370,7 @@ static struct myr_campaign campaign(const struct myr_campaign_question *q,
     struct myr_campaign c = {.layout = found->layout, .step_s = found->step_s};
     double gpus = (double)myr_layout_gpus(&c.layout), part = gpus / q->gpus_per_node;
     double nodes = part > (uint32_t)part ? (uint32_t)part + 1.0 : part; /* part of one is one */
-    double step_tokens = (double)c.layout.global_batch * myr_layout_seq(&c.layout, q->it.model);
-    double work_s = q->tokens / step_tokens * c.step_s;
+    double work_s = run_tokens(q, &c) / step_tokens(q, &c) * c.step_s;
     c.checkpoint_bytes = (double)myr_checkpoint_bytes(q->it.model, c.layout.precision);
     c.rank_bytes = rank_bytes;
     c.renewal = (struct myr_renewal){.interval = 1, .per_period = 1};

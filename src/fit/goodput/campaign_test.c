@@ -346,9 +346,40 @@ static void campaigns_are_those_that_were_kept(void **state)
     test_free(f);
 }
 
+/* A step is whole or not done: the least that is trained on, kept and paid for is one. */
+static void a_run_is_of_one_step_at_least(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f, "llama3-8b", 64, 128);
+    struct myr_campaign_question *q = &f.question;
+    double step = 128.0 * (double)f.model.seq_tokens;
+    const double tokens[] = {1, step / 2, step, step + 1, 2 * step};
+    struct myr_campaign all[MYR_ARRAY_COUNT(tokens)];
+    for (int practice = 0; practice < 2; practice++) {
+        for (size_t i = 0; i < MYR_ARRAY_COUNT(tokens); i++) {
+            q->tokens = tokens[i];
+            assert_int_equal(
+                myr_campaign_of(q, (enum myr_practice)practice, f.answer.top, 1, &all[i], NULL),
+                MYR_OK);
+            assert_true(all[i].ends);
+            assert_true(all[i].renewal.interval >= all[i].step_s * (1 - 1e-9));
+        }
+        for (size_t i = 0; i < 2; i++) {
+            assert_true(all[i].days == all[2].days && all[i].days_high == all[2].days_high);
+            assert_true(all[i].energy_mwh == all[2].energy_mwh);
+            assert_true(all[i].goodput.goodput == all[2].goodput.goodput);
+        }
+        assert_true(all[3].days > all[2].days && all[4].days > all[3].days);
+        assert_true(all[4].days < 2.5 * all[2].days);
+    }
+    tear_down(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_is_of_one_step_at_least),
         cmocka_unit_test(spares_are_those_of_the_poisson_law),
         cmocka_unit_test(figures_follow_from_each_other),
         cmocka_unit_test(best_practice_beats_common_practice),

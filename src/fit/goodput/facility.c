@@ -137,8 +137,8 @@ static int set_watts(const struct myr_run_facility_question *u, struct myr_arena
 static void set_machines(const struct myr_run_facility_question *u, struct myr_run_facility *f)
 {
     if (u->gpu_hour >= 0) {
-        f->machine_hour = (struct myr_run_figure){u->gpu_hour > 0, u->gpu_hour * u->gpus,
-                                                  MYR_RUN_OPTION, MYR_BASIS_GIVEN};
+        f->machine_hour = (struct myr_run_figure){true, u->gpu_hour * u->gpus, MYR_RUN_OPTION,
+                                                  MYR_BASIS_GIVEN}; /* 0: owned already */
         return;
     }
     if (!u->design) {

@@ -197,7 +197,7 @@ static void a_design_is_not_priced_in_another_currency(void **state)
     q.currency = "eightcha";
     q.gpu_hour = 0;
     assert_int_equal(myr_run_facility_of(&q, &arena, &f, &err), MYR_OK);
-    assert_false(f.machine_hour.known); /* a price of nothing is none */
+    assert_figure(&f.machine_hour, 0, MYR_RUN_OPTION, MYR_BASIS_GIVEN); /* nothing is a price */
 }
 
 int main(void)

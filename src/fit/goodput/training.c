@@ -74,7 +74,7 @@ static int add_case(struct myr_training *t, enum myr_practice practice, struct m
     c->spread = myr_case_spread(&t->it, &c->campaign.layout, &cost).share;
     c->played = myr_failure_play(&c->campaign.renewal, play);
     c->interval_steps = steps_of(c->campaign.renewal.interval, c->campaign.step_s);
-    c->priced = q->price_per_hour > 0;
+    c->priced = t->facility.machine_hour.known;
     if (q->tokens > 0 && c->campaign.ends) {
         myr_campaign_days(&c->campaign, c->spread, c->days);
         if (t->facility.kwh.known && c->priced && !t->facility.servers_unpriced) {

@@ -101,6 +101,11 @@ static void money_is_a_total_only_where_everything_has_a_price(void **state)
     t = plan(&q);
     assert_true(t->facility.kwh.known && t->cases[0].total_cost > 0);
     myr_training_done(t);
+    q.gpu_hour = 0; /* machines that are paid for: electricity is all of it */
+    t = plan(&q);
+    assert_true(t->cases[0].priced && t->cases[0].campaign.machine_cost == 0);
+    assert_true(t->cases[0].total_cost == t->cases[0].campaign.energy_cost);
+    myr_training_done(t);
     q.tokens = 0; /* not asked: no days, no money */
     t = plan(&q);
     assert_true(t->cases[0].total_cost < 0 && t->cases[0].days[1] == 0);
