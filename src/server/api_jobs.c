@@ -448,7 +448,8 @@ int api_logs(struct request *request, struct myr_buf *ret, struct myr_err *err)
     struct myr_control_job job = myr_control_job(server->control, id);
     uint32_t gpus = job.spec.gpus;
     if (epoch > job.epoch) {
-        return myr_err_set(err, MYR_ERANGE, "job %u was started %u times", id, job.epoch);
+        return myr_err_set(err, MYR_ERANGE, "job %u was started %u time%s", id, job.epoch,
+                           job.epoch == 1 ? "" : "s");
     }
     /* One rank a GPU. */
     if (rank >= gpus) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "myriad/server.h"
+#include "myriad/text/json.h"
 #include "server.h"
 
 enum { CA_DAYS = 3650, SERVER_DAYS = 825 }; /* ten years; renew.c makes the server's anew */
@@ -77,11 +78,81 @@ static int make_papers(const struct myr_server_init *init, struct myr_err *err)
     return save_buf(init->folder, "server-key.pem", &key, true, err);
 }
 
+/*
+ * What people say stands in a file, in a certificate and in lines of the log: nothing in it may end
+ * a line, whatever quotes are put around it.
+ */
+static int check_plain(const char *option, const char *text, struct myr_err *err)
+{
+    for (const char *c = text; c && *c; c++) {
+        if ((unsigned char)*c < ' ' || *c == 0x7F) {
+            return myr_err_set(err, MYR_EINVAL, "--%s: no control characters are expected, byte %d",
+                               option, (int)(c - text) + 1);
+        }
+    }
+    return MYR_OK;
+}
+
+/* Not whether there is such a user: it is one of the nodes', and they may know others. */
+static int check_user(const char *user, struct myr_err *err)
+{
+    if (user && (user[0] == '\0' || user[0] == '-' || strpbrk(user, " :/") ||
+                 strspn(user, "0123456789") == strlen(user))) {
+        return myr_err_set(err, MYR_EINVAL, "--user: '%.60s' is no name of a Unix user", user);
+    }
+    if (user && strcmp(user, "root") == 0) {
+        return myr_err_set(err, MYR_EINVAL, "ranks never run as root: another user is expected");
+    }
+    return MYR_OK;
+}
+
+/* "DNS:head,IP:10.0.0.1": said here, for OpenSSL's own words help nobody. */
+static int check_hosts(const char *hosts, struct myr_err *err)
+{
+    for (const char *at = hosts; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        size_t kind = strncmp(at, "DNS:", 4) == 0 ? 4 : strncmp(at, "IP:", 3) == 0 ? 3 : 0;
+        size_t length = strcspn(at, ",");
+        size_t known = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                  "-._:*");
+        if (kind == 0 || length == kind || known < length) {
+            return myr_err_set(err, MYR_EINVAL,
+                               "--hosts: '%.*s', DNS:NAME or IP:ADDRESS is expected",
+                               (int)(length < 60 ? length : 60), at);
+        }
+    }
+    return MYR_OK;
+}
+
+/* Each by the name of its option, before anything is made. */
+static int check_words(const struct myr_server_init *init, struct myr_err *err)
+{
+    const struct {
+        const char *option, *text;
+    } words[] = {{"cluster", init->cluster},   {"nodes", init->nodes},
+                 {"http", init->http},         {"agents", init->agents},
+                 {"etcd", init->etcd},         {"etcd-ca", init->etcd_ca},
+                 {"etcd-key", init->etcd_key}, {"etcd-certificate", init->etcd_certificate},
+                 {"hosts", init->hosts},       {"user", init->unix_user}};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
+        MYR_TRY(check_plain(words[i].option, words[i].text, err));
+    }
+    MYR_TRY(check_hosts(init->hosts, err));
+    return check_user(init->unix_user, err);
+}
+
+/* "name: value", quoted: the reader finds the same words again, whatever is in them. */
+static void put_word(const char *name, const char *value, struct myr_buf *text)
+{
+    myr_buf_printf(text, "%s: ", name);
+    myr_json_quote(text, myr_str_from(value));
+    myr_buf_putc(text, '\n');
+}
+
 static void put_file(const char *name, const char *path, struct myr_buf *text)
 {
     if (path) { /* as one that holds wherever the server is started */
         MYR_CLEANUP(myr_free_at) char *whole = realpath(path, NULL);
-        myr_buf_printf(text, "  %s: \"%s\"\n", name, whole ? whole : path);
+        put_word(name, whole ? whole : path, text);
     }
 }
 
@@ -92,13 +163,14 @@ static void put_etcd(const struct myr_server_init *init, struct myr_buf *text)
     myr_buf_puts(text, "etcd:\n  endpoints: [");
     for (const char *at = urls; *at;) {
         size_t len = strcspn(at, ",");
-        myr_buf_printf(text, "%s\"%.*s\"", at == urls ? "" : ", ", (int)len, at);
+        myr_buf_puts(text, at == urls ? "" : ", ");
+        myr_json_quote(text, (struct myr_str){at, len});
         at += len + (at[len] == ',');
     }
     myr_buf_puts(text, "]\n");
-    put_file("ca", init->etcd_ca, text);
-    put_file("certificate", init->etcd_certificate, text);
-    put_file("key", init->etcd_key, text);
+    put_file("  ca", init->etcd_ca, text);
+    put_file("  certificate", init->etcd_certificate, text);
+    put_file("  key", init->etcd_key, text);
 }
 
 /* Only what was said: what is left out has the defaults of the program that reads it. */
@@ -110,12 +182,15 @@ static int make_config(const struct myr_server_init *init, struct myr_err *err)
     /* Checked before anything is written. */
     MYR_TRY(names_expand(init->nodes, &names, &count, err));
     names_free(names, count);
-    myr_buf_printf(&text,
-                   "# A server of Myriad; docs/server.md says what each line means.\n"
-                   "cluster: \"%s\"\nworld: %s\nnodes: \"%s\"\ngpus_per_node: %u\n"
-                   "nodes_per_leaf: %u\nhttp: \"%s\"\nagents: \"%s\"\npolicy: fair\n",
-                   init->cluster, init->world ? init->world : "agents", init->nodes,
-                   init->gpus_per_node, init->nodes_per_leaf, init->http, init->agents);
+    myr_buf_puts(&text, "# A server of Myriad; docs/server.md says what each line means.\n");
+    put_word("cluster", init->cluster, &text);
+    myr_buf_printf(&text, "world: %s\n", init->world ? init->world : "agents");
+    put_word("nodes", init->nodes, &text);
+    myr_buf_printf(&text, "gpus_per_node: %u\nnodes_per_leaf: %u\n", init->gpus_per_node,
+                   init->nodes_per_leaf);
+    put_word("http", init->http, &text);
+    put_word("agents", init->agents, &text);
+    myr_buf_puts(&text, "policy: fair\n");
     if (init->pretend) {
         myr_buf_puts(&text, "pretend: true\n");
     }
@@ -211,9 +286,7 @@ int myr_server_init(const struct myr_server_init *init, struct myr_err *err)
 {
     char path[SERVER_PATH];
     struct stat status;
-    if (init->unix_user && strcmp(init->unix_user, "root") == 0) {
-        return myr_err_set(err, MYR_EDENIED, "ranks never run as root: another user is expected");
-    }
+    MYR_TRY(check_words(init, err));
     MYR_TRY(myr_make_dirs(init->folder, err));
     snprintf(path, sizeof(path), "%s/myriad.yaml", init->folder);
     /* Nothing of a server that is there is overwritten. */

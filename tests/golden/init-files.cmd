@@ -18,3 +18,14 @@ init --user no-such-user-here
 init --user nobody --speed 0
 init --user nobody --http nowhere
 mkdir lab; myriad init lab --user nobody 2>&1; myriad init lab --user nobody 2>&1; echo "[$?]"
+# Words that mean something in a file stand in it as they were said, or are refused by their option.
+no() { rm -rf lab; myriad init lab "$@" 2>&1; echo "[$?]" $(ls lab 2> /dev/null); }
+for odd in 'a"b' 'a\b' "a'b: #c" '{x}' '万卡'; do
+  no --user nobody --cluster "$odd" > /dev/null; grep cluster lab/myriad.yaml
+done
+for odd in $'x"\nbeat_ms: 200 #' $'a\tb' $'\e[31m'; do no --user nobody --cluster "$odd"; done
+for odd in '' -1 1000 'a b' a:b a/b $'a\nb' root; do no --user="$odd"; done
+for odd in 'x"y' DNS: DNS:a,,DNS:b EMAIL:a@b 'DNS:a"' $'DNS:a\nb'; do
+  no --user nobody --hosts "$odd"
+done
+for odd in --etcd-ca --etcd-key --etcd-certificate; do no --user nobody $odd none; done

@@ -87,7 +87,7 @@ static const struct myr_command inject_command = {
     .details = "Taken by a server whose world is the twin, and by agents that make up their GPUs; "
                "a real cluster refuses it. The server says which faults there are. CSV output has "
                "one row.",
-    .example = "myriad inject gpu-01 crash",
+    .example = "myriad inject gpu-01 rank-crash",
     CLIENT_NO_OPTIONS,
     .operand_min = 2,
     .operand_max = 2,
