@@ -223,6 +223,109 @@ static void numbers_have_their_limits(void **state)
     }
 }
 
+/* An address is what stands before the last colon, without its brackets. */
+static void addresses_are_taken_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *host;
+        uint16_t port;
+    } rows[] = {
+        {"a:1", "a", 1},
+        {"10.0.0.1:65535", "10.0.0.1", 65535},
+        {"[a]:2", "a", 2},
+        {"[::]:3", "::", 3},
+        {"[fe80::1]:0", "fe80::1", 0},
+        {"::1:4", "::1", 4}, /* who leaves the brackets out means that */
+        {"head.example:0080", "head.example", 80},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        char text[120];
+        snprintf(text, sizeof(text), "nodes: n\nhttp: '%s'\nagents: '%s'\n", rows[i].text,
+                 rows[MYR_ARRAY_COUNT(rows) - 1 - i].text);
+        struct config c = read_config(text);
+        assert_string_equal(c.http_address, rows[i].host);
+        assert_int_equal(c.http_port, rows[i].port);
+        assert_string_equal(c.agents_address, rows[MYR_ARRAY_COUNT(rows) - 1 - i].host);
+        assert_int_equal(c.agents_port, rows[MYR_ARRAY_COUNT(rows) - 1 - i].port);
+        config_done(&c);
+    }
+    static const char *const bad[] = {"a",    ":",    ":1",  "a:",    "a:x",    "a: 1",   "a:-1",
+                                      "[]:1", "[a:1", "[:1", "a]:1x", "[a]1:1", "[a] :1", "[a]",
+                                      "a:1:", "[a]:", "]:",  "[]:",   "[:",     "a:65536"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
+        char text[120];
+        struct myr_err err = {};
+        snprintf(text, sizeof(text), "nodes: n\nagents: '%s'\n", bad[i]);
+        assert_int_equal(myr_server_check("c", myr_str_from(text), &err), MYR_EINVAL);
+        assert_string_equal(err.message, "c:2:9: 'agents' is no address; such as 127.0.0.1:4680 or "
+                                         "[::1]:4680 is expected");
+    }
+}
+
+/* A prefix ends in one slash, an endpoint in none. */
+static void slashes_are_as_etcd_wants_them(void **state)
+{
+    (void)state;
+    static const char *const prefixes[][2] = {
+        {"/", "/"}, {"a", "a/"}, {"/a/b/", "/a/b/"}, {"/a/b", "/a/b/"}, {"//", "//"}};
+    static const char *const endpoints[][2] = {{"http://e", "http://e"},
+                                               {"http://e/", "http://e"},
+                                               {"https://e:2379///", "https://e:2379"},
+                                               {"http://e/x/", "http://e/x"}};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(prefixes); i++) {
+        char text[200];
+        const char *const *endpoint = endpoints[i % MYR_ARRAY_COUNT(endpoints)];
+        snprintf(text, sizeof(text),
+                 "nodes: n\netcd: {endpoints: ['%s', 'http://b'], prefix: '%s'}\n", endpoint[0],
+                 prefixes[i][0]);
+        struct config c = read_config(text);
+        assert_string_equal(c.etcd.prefix, prefixes[i][1]);
+        assert_int_equal(c.etcd.count, 2);
+        assert_string_equal(c.etcd.endpoints[0], endpoint[1]);
+        assert_string_equal(c.etcd.endpoints[1], "http://b");
+        config_done(&c);
+    }
+    static const char *const bad[] = {"http://",    "https:///", "http:/a/b/c",
+                                      "ttp://abcd", "/////////", "HTTP://abc"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
+        char text[120];
+        struct myr_err err = {};
+        snprintf(text, sizeof(text), "nodes: n\netcd: {endpoints: ['http://a', '%s']}\n", bad[i]);
+        assert_int_equal(myr_server_check("c", myr_str_from(text), &err), MYR_EINVAL);
+        assert_string_equal(err.message,
+                            "c:2:32: 'etcd.endpoints': such as http://127.0.0.1:2379 is expected");
+    }
+}
+
+/* The words that a key may have, each with what it means. */
+static void words_of_worlds_and_policies(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *world, *policy;
+        enum world_kind kind;
+        enum myr_queue_preset preset;
+    } rows[] = {{"agents", "fifo", WORLD_AGENTS, MYR_QUEUE_FIFO},
+                {"twin", "first-fit", WORLD_TWIN, MYR_QUEUE_FIRST_FIT},
+                {"slurm", "fair", WORLD_SLURM, MYR_QUEUE_FAIR},
+                {"agents", "preempt", WORLD_AGENTS, MYR_QUEUE_PREEMPT}};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        char text[120];
+        snprintf(text, sizeof(text), "nodes: n\nworld: %s\npolicy: %s\npretend: %s\n",
+                 rows[i].world, rows[i].policy, i % 2 ? "true" : "false");
+        struct config c = read_config(text);
+        assert_int_equal(c.world, rows[i].kind);
+        assert_int_equal(c.twin, rows[i].kind == WORLD_TWIN);
+        assert_int_equal(c.policy, rows[i].preset);
+        assert_int_equal(c.pretend, i % 2);
+        config_done(&c);
+        config_done(&c); /* twice is harmless */
+        assert_null(c.names);
+        assert_int_equal(c.node_count, 0);
+    }
+}
+
 static void fails(const char *text, const char *where, const char *words)
 {
     struct myr_err err = {};
@@ -278,6 +381,9 @@ int main(void)
         cmocka_unit_test(what_is_below_is_kept_too),
         cmocka_unit_test(texts_have_their_room),
         cmocka_unit_test(numbers_have_their_limits),
+        cmocka_unit_test(addresses_are_taken_apart),
+        cmocka_unit_test(slashes_are_as_etcd_wants_them),
+        cmocka_unit_test(words_of_worlds_and_policies),
         cmocka_unit_test(bad_ones_are_told_with_their_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

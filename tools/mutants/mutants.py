@@ -15,8 +15,8 @@ one mutant; how many a survivor was not shown to is said. So the figure is a low
 
 The end is a table by module and the list of survivors; build/mutants.json holds both. What was
 found out is kept in build-mutants: a run that was stopped goes on where it was, and a later one
-tries only new mutants and, when anything has changed or with a larger budget, shows survivors to the
-tests that have not looked at them.
+tries only new mutants and, when anything has changed or with a larger budget, shows survivors to
+the tests that have not looked at them.
 """
 import argparse
 import concurrent.futures

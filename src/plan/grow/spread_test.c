@@ -184,6 +184,73 @@ static void no_other_spread_keeps_more(void **state)
     assert_true(chosen > ROUNDS / 2);
 }
 
+enum { FABRICS = 4, LINKS_MAX = FABRICS * SIDE_MAX * SIDE_MAX * 3 };
+
+/* Planned and installed links of a fabric whose first row is 'first'; returns how many. A ring has
+ * no link between most of its rows and columns. */
+static uint32_t plug_fabric(struct myr_rng *rng, struct made *m, uint32_t first, bool ring,
+                            struct grow_link *ret)
+{
+    struct matrix x;
+    uint32_t count = 0;
+    draw(rng, &x);
+    for (uint32_t r = 0; r < x.rows; r++) {
+        for (uint32_t c = 0; c < x.cols; c++) {
+            uint32_t wanted = ring ? (r + c) % 2 : x.base[r] + (c < x.extras[r]);
+            for (uint32_t i = 0; i < wanted; i++) {
+                ret[count++] = (struct grow_link){first + r, first + SIDE_MAX + c, MYR_NONE,
+                                                  MYR_NONE, MYR_NONE};
+            }
+            for (uint32_t i = 0; i < x.base[r] + x.useful[r][c]; i++) {
+                plug(m, first + r, first + SIDE_MAX + c);
+            }
+        }
+    }
+    return count;
+}
+
+/* Pods of one layer have nothing to do with each other: together they are spread as alone, however
+ * their links lie among each other. What is not spread evenly stays as planned. */
+static void fabrics_side_by_side_are_spread_each_by_itself(void **state)
+{
+    (void)state;
+    struct myr_rng rng;
+    uint32_t moved = 0;
+    myr_rng_init(&rng, SEED, 1);
+    for (uint32_t round = 0; round < ROUNDS / 4; round++) {
+        struct made m;
+        struct grow_link alone[FABRICS][LINKS_MAX / FABRICS], all[LINKS_MAX];
+        uint32_t counts[FABRICS], at[FABRICS] = {}, count = 0;
+        make(&m, FABRICS * 2 * SIDE_MAX, PORTS, LINKS_MAX);
+        for (uint32_t f = 0; f < FABRICS; f++) {
+            counts[f] = plug_fabric(&rng, &m, f * 2 * SIDE_MAX, f == 2, alone[f]);
+        }
+        /* In turn, and what is longer goes on. */
+        for (uint32_t i = 0; i < LINKS_MAX / FABRICS; i++) {
+            for (uint32_t f = 0; f < FABRICS; f++) {
+                if (i < counts[f]) {
+                    all[count++] = alone[f][i];
+                }
+            }
+        }
+        for (uint32_t f = 0; f < FABRICS; f++) {
+            grow_spread(&m.grow, alone[f], counts[f]);
+        }
+        struct grow_link planned[LINKS_MAX];
+        memcpy(planned, all, sizeof(*all) * count);
+        grow_spread(&m.grow, all, count);
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t f = all[i].a / (2 * SIDE_MAX);
+            assert_int_equal(all[i].a, planned[i].a);
+            assert_int_equal(all[i].b, alone[f][at[f]++].b);
+            assert_true(f != 2 || all[i].b == planned[i].b);
+            moved += all[i].b != planned[i].b;
+        }
+        myr_arena_done(&m.arena);
+    }
+    assert_true(moved > ROUNDS);
+}
+
 /* ---- pods ---- */
 
 enum { SPINES = 750, LEAVES = 1500 };
@@ -234,6 +301,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_other_spread_keeps_more),
+        cmocka_unit_test(fabrics_side_by_side_are_spread_each_by_itself),
         cmocka_unit_test(many_spines_keep_their_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
