@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "service.h"
 
@@ -117,7 +118,8 @@ static bool read_lease(struct lease *l, struct myr_str body)
 static void refused(struct lease *l, const struct client_answer *answer, const char *method)
 {
     struct myr_err err = {};
-    MYR_CLEANUP(myr_free_at) char *path = lease_path(l->service, true);
+    /* As it was asked: one that is made is asked of the list. */
+    MYR_CLEANUP(myr_free_at) char *path = lease_path(l->service, strcmp(method, "POST") != 0);
     if (answer->rc < 0) {
         kube_trouble(l->service, SOURCE_LEASE, answer->err);
         return;

@@ -48,10 +48,9 @@ static bool suffix_of(struct myr_str text, __int128 *ret_milli, uint32_t *ret_di
     }
     /* "1e3", "5E-1" */
     int64_t power;
+    size_t sign = 1 + (text.len > 2 && text.data[1] == '+' && text.data[2] != '-');
     if (text.len < 2 || (text.data[0] != 'e' && text.data[0] != 'E') ||
-        !myr_str_to_i64((struct myr_str){text.data + 1 + (text.data[1] == '+'),
-                                         text.len - 1 - (text.data[1] == '+')},
-                        &power) ||
+        !myr_str_to_i64((struct myr_str){text.data + sign, text.len - sign}, &power) ||
         power > 18 || power < -9) {
         return false;
     }
