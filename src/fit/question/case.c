@@ -237,6 +237,10 @@ static int read_contention(struct myr_case *it, struct myr_arena *arena,
     if (stat(path, &found) != 0) {
         return MYR_OK;
     }
+    /* Nobody named it: whoever does not know of it must not wait for what a pipe brings. */
+    if (!S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode)) {
+        return myr_err_set(err, MYR_EINVAL, "%s: a plain file is expected beside the design", path);
+    }
     struct myr_contention *table = MYR_ARENA_ONE(arena, struct myr_contention);
     MYR_TRY(myr_contention_read(path, table, err));
     int rc = myr_fit_contention_check(table, &it->design, err);
