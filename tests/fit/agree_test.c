@@ -34,6 +34,9 @@ static const struct fabric fabrics[] = {
 static const char *const models[] = {"llama3-8b", "llama3-70b", "gpt3-175b", "qwen3-30b-a3b",
                                      "qwen3-235b-a22b"};
 
+static const char *const releases[] = {"NeMo 25.05", "Megatron-Bridge 25.09",
+                                       "Megatron-Bridge 26.06"};
+
 static char folder[] = "/tmp/myriad-agree-XXXXXX";
 static char design_path[64], layout_path[64];
 
@@ -101,6 +104,8 @@ static struct myr_case_question draw_question(struct myr_rng *rng, const struct 
     }
     q.zero = myr_rng_below(rng, 4) == 0 ? (int)myr_rng_below(rng, 4) : -1;
     q.seq = myr_rng_below(rng, 4) == 0 ? 2048 : 0;
+    q.software = myr_rng_below(rng, 2) ? releases[myr_rng_below(rng, 3)] : NULL;
+    q.recipe = myr_rng_below(rng, 4) == 0 ? "cuda_graphs=none" : NULL;
     return q;
 }
 
@@ -146,6 +151,23 @@ static double price_s(const struct myr_case *it, const struct myr_layout *layout
     return price.cost.step_s;
 }
 
+/* As the verb asks, from the file: the step where nodes lie in order, which is the search's. */
+static double placed_best_s(const struct myr_case_question *q, struct myr_arena *arena)
+{
+    MYR_CLEANUP(myr_place_answer_done) struct myr_place_answer answer = {};
+    struct myr_place_question question = {.design = q->design,
+                                          .layout = q->layout,
+                                          .model = q->model,
+                                          .device = q->device,
+                                          .software = q->software,
+                                          .recipe = q->recipe};
+    struct myr_err err = {};
+    if (myr_place_ask(&question, arena, &answer, &err) < 0) {
+        fail_msg("%s", err.message);
+    }
+    return answer.best_price.cost.step_s;
+}
+
 /* True when there was an answer to compare. */
 static bool one_case(uint64_t number, struct myr_case_question q)
 {
@@ -166,6 +188,8 @@ static bool one_case(uint64_t number, struct myr_case_question q)
         other.device = q.device;
         other.design = q.design;
         other.layout = layout_path;
+        other.software = q.software;
+        other.recipe = q.recipe;
         if (myr_case_init(&given, &arena, &other, &err) < 0 ||
             myr_case_answer(&given, &arena, &answer[1], &err) < 0) {
             fail_msg("case %llu: %s", (unsigned long long)number, err.message);
@@ -176,6 +200,7 @@ static bool one_case(uint64_t number, struct myr_case_question q)
             first[i] = i;
         }
         const double steps[] = {answer[1].top[0].step_s,
+                                placed_best_s(&other, &arena),
                                 price_s(&it, &best.layout, NULL, 0, &arena),
                                 price_s(&given, &given.layout, NULL, 0, &arena),
                                 price_s(&given, &given.layout, first, count, &arena),

@@ -24,6 +24,7 @@ struct myr_place_question {
     const char *layout; /* a file */
     uint64_t tp, pp, dp, cp, ep;
     const char *model, *device;
+    const char *software, *recipe, *profile; /* the stack, as fit is asked for it */
     uint64_t batch, seq;
     bool limited; /* to 'within' */
     enum myr_level within;

@@ -12,7 +12,7 @@ struct options {
     uint64_t nodes, gpus_per_node, min_nodes;
     const char *layout;
     uint64_t tp, pp, dp, cp, ep;
-    const char *model, *device;
+    const char *model, *device, *software, *recipe, *profile;
     uint64_t batch, seq;
     uint32_t within;
     uint64_t hops, leaf_max, rack_max, row_max;
@@ -39,9 +39,19 @@ static const struct myr_option rows[] = {
     CLI_COUNT("dp", struct options, dp, 1, 1 << 24, "data parallelism; else what the nodes leave"),
     CLI_COUNT("cp", struct options, cp, 1, 4096, "context parallelism"),
     CLI_COUNT("ep", struct options, ep, 1, 4096, "expert parallelism"),
-    CLI_TEXT("model", "NAME", struct options, model,
+    CLI_NAME("model", "NAME", struct options, model, cli_case_models,
              "whose bytes the groups send, and whose step is predicted"),
-    CLI_TEXT("device", "NAME", struct options, device, "its GPUs; else the design's"),
+    CLI_NAME("device", "NAME", struct options, device, cli_case_devices,
+             "its GPUs; else the design's"),
+    {CLI_ROW("software", MYR_OPTION_TEXT, "NAME", struct options, software,
+             "release of the trainer; else the latest measured on the device"),
+     .needs = "model"},
+    {CLI_ROW("recipe", MYR_OPTION_TEXT, "WORDS", struct options, recipe,
+             "what the run switches on, such as cuda_graphs=full,tp_overlap=1"),
+     .needs = "model"},
+    {CLI_ROW("profile", MYR_OPTION_PATH, "FILE", struct options, profile,
+             "your own constants, as 'fit calibrate' writes them"),
+     .needs = "model"},
     CLI_COUNT("batch", struct options, batch, 1, 1 << 24, "sequences in one step"),
     CLI_COUNT("seq", struct options, seq, 1, 1 << 24, "tokens of a sequence; else the model's"),
     CLI_CHOICE("within", "LEVEL", struct options, within, levels, "no farther apart than this"),
@@ -313,6 +323,9 @@ static int run(struct cli *cli, struct myr_err *err)
         .ep = o->ep,
         .model = o->model,
         .device = o->device,
+        .software = o->software,
+        .recipe = o->recipe,
+        .profile = o->profile,
         .batch = o->batch,
         .seq = o->seq,
         .limited = o->within > 0,

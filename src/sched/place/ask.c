@@ -255,6 +255,9 @@ static struct myr_case_question case_question(const struct asking *q)
     struct myr_case_question question = myr_case_question_default();
     question.model = u->model;
     question.device = u->device;
+    question.software = u->software;
+    question.recipe = u->recipe;
+    question.profile = u->profile;
     question.design = u->design;
     question.layout = u->layout;
     question.gpus = (uint64_t)q->a->request.nodes * q->a->request.gpus_per_node;
