@@ -32,12 +32,17 @@ static int make_folder(struct myr_file_set *set, const char *path, struct myr_er
     return file_make_dirs(path, &made, err);
 }
 
+static int check_folder(const char *folder, struct myr_err *err)
+{
+    return strcmp(folder, "-") == 0
+               ? myr_err_set(err, MYR_EINVAL, "'-' is standard output, a folder is needed")
+               : MYR_OK;
+}
+
 int myr_file_set_begin(struct myr_file_set *set, const char *folder, struct myr_err *err)
 {
-    if (folder && strcmp(folder, "-") == 0) {
-        *set = (struct myr_file_set){};
-        return myr_err_set(err, MYR_EINVAL, "'-' is standard output, a folder is needed");
-    }
+    *set = (struct myr_file_set){};
+    MYR_TRY(folder ? check_folder(folder, err) : MYR_OK);
     /* From here on signals wait: a folder that was made is taken back before the program ends. */
     *set = (struct myr_file_set){.open = true, .folder = folder ? copy(folder) : NULL};
     file_hold(&set->hold);
@@ -89,6 +94,17 @@ int myr_file_set_add(struct myr_file_set *set, const char *name, const struct my
     MYR_TRY(myr_file_set_open(set, name, &file, err));
     myr_outfile_write(&file, text->data, text->len);
     return myr_outfile_commit(&file, err);
+}
+
+int myr_file_set_add_in(struct myr_file_set *set, const char *folder, const char *name,
+                        const struct myr_buf *text, struct myr_err *err)
+{
+    MYR_ASSERT(set->open && !set->folder);
+    MYR_CLEANUP(myr_buf_done) struct myr_buf path = {};
+    MYR_TRY(check_folder(folder, err));
+    MYR_TRY(make_folder(set, folder, err));
+    myr_buf_printf(&path, "%s/%s", folder, name);
+    return myr_file_set_add(set, path.data, text, err);
 }
 
 /* Returns 0 or an errno. EINVAL is no failure: what cannot be synced has nothing to lose. */

@@ -280,6 +280,35 @@ static void folders_that_were_made_are_taken_back(void **state)
     myr_buf_done(&text);
 }
 
+/* A page beside a folder of drawings: where the page cannot be, the folder is not left either. */
+static void files_of_a_folder_and_others_appear_together(void **state)
+{
+    struct place *place = *state;
+    struct myr_file_set set;
+    struct myr_buf folder = {}, path = {}, missing = {}, text = {};
+    struct myr_err err = {};
+    myr_buf_printf(&folder, "%s/plots/new", place->folder);
+    myr_buf_printf(&path, "%s/one", place->folder);
+    myr_buf_printf(&missing, "%s/gone/page", place->folder);
+    myr_buf_puts(&text, "new");
+    assert_int_equal(myr_file_set_begin(&set, NULL, NULL), MYR_OK);
+    assert_int_equal(myr_file_set_add(&set, path.data, &text, NULL), MYR_OK);
+    assert_int_equal(myr_file_set_add_in(&set, folder.data, "a.svg", &text, NULL), MYR_OK);
+    assert_int_equal(myr_file_set_add_in(&set, folder.data, "b.svg", &text, NULL), MYR_OK);
+    assert_int_equal(myr_file_set_add(&set, missing.data, &text, &err), MYR_ENOENT);
+    myr_file_set_abandon(&set);
+    expect_old(place);
+    assert_int_equal(myr_file_set_begin(&set, NULL, NULL), MYR_OK);
+    assert_int_equal(myr_file_set_add_in(&set, "-", "a.svg", &text, &err), MYR_EINVAL);
+    assert_int_equal(myr_file_set_add_in(&set, place->folder, "two", &text, NULL), MYR_OK);
+    assert_int_equal(myr_file_set_commit(&set, NULL), MYR_OK);
+    expect_text(place->folder, "two", "new");
+    myr_buf_done(&folder);
+    myr_buf_done(&path);
+    myr_buf_done(&missing);
+    myr_buf_done(&text);
+}
+
 static void many_files_in_folders_of_their_own_are_kept(void **state)
 {
     struct place *place = *state;
@@ -438,6 +467,7 @@ int main(void)
         IN_PLACE(a_file_that_vanishes_before_the_commit_stops_all_of_them),
         IN_PLACE(a_name_that_cannot_be_taken_is_an_error),
         IN_PLACE(folders_that_were_made_are_taken_back),
+        IN_PLACE(files_of_a_folder_and_others_appear_together),
         IN_PLACE(many_files_in_folders_of_their_own_are_kept),
         IN_PLACE(without_a_folder_names_are_paths),
         IN_PLACE(a_signal_ends_the_program_and_leaves_the_old_files),

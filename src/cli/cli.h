@@ -120,6 +120,8 @@ int cli_main(int argc, const char *const *argv, const char *(*lookup_env)(const 
         CLI_ROW(word, MYR_OPTION_CHOICE, placeholder, holder, field, says), \
             .choices = (names), .choice_count = MYR_ARRAY_COUNT(names)      \
     }
+/* Who needs whom among its options, where rows alone cannot say it. */
+#define CLI_RULES(list) .rules = (list), .rule_count = MYR_ARRAY_COUNT(list)
 /* The end of a command's row: its options, their struct with the defaults, the common ones. */
 #define CLI_OPTIONS(table, values)                                                     \
     .options = (table), .option_count = MYR_ARRAY_COUNT(table), .defaults = &(values), \
@@ -154,10 +156,23 @@ static inline const char *cli_again(struct cli *cli, const struct myr_command *t
     return myr_option_again(cli->command, cli->options, &cli->operands, to, without, &cli->answer);
 }
 
+/* The same with other operands: 'to' reads what was made, or nothing. */
+static inline const char *cli_again_on(struct cli *cli, const struct myr_command *to,
+                                       const struct myr_operands *operands, const char *without)
+{
+    return myr_option_again(cli->command, cli->options, operands, to, without, &cli->answer);
+}
+
 /* Whether the option says something else than its default. */
 static inline bool cli_given(const struct cli *cli, const char *name)
 {
     return myr_option_given(cli->command, cli->options, name);
+}
+
+/* Whether it was typed, and says something else than its default. */
+static inline bool cli_typed(const struct cli *cli, const char *name)
+{
+    return myr_option_typed(cli->command, cli->options, &cli->operands, name);
 }
 
 /* Prints the error in the house's form and returns the exit code for it. */

@@ -2,12 +2,14 @@
  * outputs: what a verb may write, looked at before it runs and before anything is lost. Options
  * that write are marked in their rows, so that no verb has to remember it.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "cli.h"
 
-/* The folder that holds it, as the system knows it, and its name there; NULL: there is none. */
+/* The folder that holds it, as the system knows it, and its name there; NULL: there is none, and
+ * errno says why. */
 static char *place_of(const char *path, const char **ret_name)
 {
     const char *slash = strrchr(path, '/');
@@ -17,7 +19,9 @@ static char *place_of(const char *path, const char **ret_name)
         memcpy(folder, path, (size_t)(slash - path) + 1);
     }
     char *real = realpath(folder ? folder : ".", NULL);
+    int error = errno; /* which free() may change */
     free(folder);
+    errno = error;
     return real;
 }
 
@@ -69,6 +73,17 @@ static int is_read(const struct myr_option *out, const char *path, const char *b
                             path);
 }
 
+/* A folder that is made for its files needs none; a file is put where there is one already. */
+static int check_folder(const char *path, struct myr_err *err)
+{
+    const char *name;
+    MYR_CLEANUP(myr_free_at) char *place = place_of(path, &name);
+    if (!place && (errno == ENOENT || errno == ENOTDIR)) {
+        return myr_err_errno(err, "cannot write", path);
+    }
+    return MYR_OK;
+}
+
 /* Found only when it is written, after all the work, it would cost the work. */
 static int check_place(const struct myr_option *out, const char *path, struct myr_err *err)
 {
@@ -83,7 +98,7 @@ static int check_place(const struct myr_option *out, const char *path, struct my
         return myr_err_set(err, MYR_EINVAL, "--%s: '%.200s' is a folder, a file is expected",
                            out->name, path);
     }
-    return MYR_OK;
+    return out->folder ? MYR_OK : check_folder(path, err);
 }
 
 /* One that is written against the operands and all other options. */

@@ -353,7 +353,9 @@ static const struct {
      "--out and --other: both are 'sub/../new', two files are expected"},
     {{"--out", "new", "--other", "new2"}, NULL},
     {{"--out", "new", "--other", "sub/new"}, NULL},
-    {{"--out", "new", "--other", "gone/new"}, NULL},
+    {{"--out", "new", "--other", "gone/new"}, "gone/new: cannot write: No such file or directory"},
+    {{"--out", "a/new"}, "a/new: cannot write: Not a directory"},
+    {{"--folder", "gone/new"}, NULL}, /* which is made */
     {{"--out", "a", "--other", "link"},
      "--out and --other: both are 'link', two files are expected"},
     {{"--out", "a", "--other", "new"}, NULL},
@@ -429,6 +431,18 @@ static bool says_that_it_writes(const struct myr_option *option)
     return says;
 }
 
+/* Without which a file of goodput's is not asked for at all; NULL: nothing is. */
+static const char *needed_by(const struct myr_command *row, const char *name)
+{
+    bool model = false;
+    for (uint32_t i = 0; i < row->rule_count; i++) {
+        const struct myr_option_rule *rule = &row->rules[i];
+        model = model ||
+                (rule->needs && strcmp(rule->needs, "model") == 0 && strstr(rule->options, name));
+    }
+    return model ? "--model=x" : NULL;
+}
+
 /* No verb has to remember it: the mark in the row is enough, and none lacks it. */
 static void no_file_of_any_verb_comes_before_its_answer(void **state)
 {
@@ -454,11 +468,12 @@ static void no_file_of_any_verb_comes_before_its_answer(void **state)
                      "myriad: --%s: '-' is standard output, where the answer goes; a %s is "
                      "expected\n",
                      option->name, option->folder ? "folder" : "file");
-            const char *words[MYR_OPERANDS_MAX + 1] = {word};
+            const char *words[MYR_OPERANDS_MAX + 2] = {word, needed_by(row, option->name)};
+            uint32_t given = words[1] ? 2 : 1;
             for (uint32_t n = 0; n < row->operand_min; n++) {
-                words[1 + n] = "x";
+                words[given++] = "x";
             }
-            struct said said = say(verbs[i], no_env, 1 + (int)row->operand_min, words);
+            struct said said = say(verbs[i], no_env, (int)given, words);
             assert_string_equal(said.err, wanted);
             assert_string_equal(said.out, "");
             assert_int_equal(said.code, CLI_BAD_INPUT);

@@ -188,6 +188,9 @@ int myr_flows_parse(struct myr_flows *flows, const struct myr_graph *graph, cons
         /* Only the first row can be a header: "from" is no name of an end. */
         bool header = first && myr_str_eq(csv->fields[0], MYR_STR("from"));
         first = false;
+        if (header) {
+            myr_csv_is_header(csv);
+        }
         rc = header ? MYR_OK : read_row(flows, graph, csv, err);
         if (rc < 0) {
             break;

@@ -296,6 +296,18 @@ void myr_graph_set_link(struct myr_graph *graph, uint32_t link, bool dead)
     back->alive = (uint16_t)(back->alive + (dead ? -1 : 1));
 }
 
+bool myr_graph_has_device(const struct myr_graph *graph, uint32_t device)
+{
+    const struct myr_design *design = graph->design;
+    for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
+        uint32_t link = design->port_link[p];
+        if (link != MYR_NONE && myr_graph_has_link(graph, link)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void myr_graph_set_device(struct myr_graph *graph, uint32_t device, bool dead)
 {
     const struct myr_design *design = graph->design;

@@ -57,6 +57,13 @@ const char *myr_name_link(struct myr_arena *arena, const struct myr_design *desi
     return myr_arena_printf(arena, "link/%08u", myr_design_link_id(design, link));
 }
 
+/* It exists, but not on the network that was asked for: its death would be no news there. */
+static int not_here(const struct myr_graph *graph, struct myr_str name, struct myr_err *err)
+{
+    return myr_err_set(err, MYR_ENOENT, "'%.*s' is not on the %s network", shown(name), name.data,
+                       myr_net_names[graph->net_id]);
+}
+
 /* "link/00000123", by the number that stays when the design grows. */
 int myr_words_link(const struct myr_graph *graph, struct myr_str name, uint32_t *ret,
                    struct myr_err *err)
@@ -73,10 +80,8 @@ int myr_words_link(const struct myr_graph *graph, struct myr_str name, uint32_t 
                            "'%.*s' is no link of this design; link/00000123 is expected",
                            shown(name), name.data);
     }
-    /* It exists, but not on the network that was asked for. */
     if (!myr_graph_has_link(graph, link)) {
-        return myr_err_set(err, MYR_ENOENT, "'%.*s' is not on the %s network", shown(name),
-                           name.data, myr_net_names[graph->net_id]);
+        return not_here(graph, name, err);
     }
     *ret = link;
     return MYR_OK;
@@ -89,6 +94,9 @@ int myr_words_device(const struct myr_graph *graph, struct myr_str name, uint32_
     if (device == MYR_NONE) {
         return myr_err_set(err, MYR_ENOENT, "'%.*s' is no device of this design", shown(name),
                            name.data);
+    }
+    if (!myr_graph_has_device(graph, device)) {
+        return not_here(graph, name, err);
     }
     *ret = device;
     return MYR_OK;

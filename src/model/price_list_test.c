@@ -36,7 +36,6 @@ static void put_list(struct fixture *f, const char *csv, struct myr_buf *ret)
 static const struct {
     const char *csv, *says;
 } lists[] = {
-    {"part,price\n", "-"},
     {"part,price\nh100-8gpu,1\n", "h100-8gpu=100 (l.csv) -"},
     {"part,price\nh100-8gpu,1\na100-8gpu,2\n", "h100-8gpu=100 (l.csv) a100-8gpu=200 (l.csv) -"},
     {" PART\t,x, Price ,currency,date\n h100-8gpu\t,y, 2.5 , USD ,2026-11-16 \n",
@@ -56,6 +55,10 @@ static const struct {
                    "and 'date' may follow"},
     {"part,cost\n", "l.csv:1:1: the header lacks 'price'; 'part,price' is expected, "
                     "'currency' and 'date' may follow"},
+    {"part,price\n", "l.csv:1:1: there is no price in it, rows below the header are expected"},
+    /* rows that are longer than the header */
+    {"part,price\nh100-8gpu,208,000\n", "l.csv:2:15: the row has 3 fields, the header 2"},
+    {"part,price\nh100-8gpu,208, ,\n", "h100-8gpu=20800 (l.csv) -"},
     {"part,part,price\n", "l.csv:1:6: two columns for 'part'"},
     {"part,price,PRICE\n", "l.csv:1:12: two columns for 'price'"},
     {"part,price,date,currency,date\n", "l.csv:1:26: two columns for 'date'"},

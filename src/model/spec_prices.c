@@ -53,7 +53,7 @@ static int complain(struct list *list, enum column column, struct myr_err *err, 
 /* Columns in any order; those of other names are left alone. */
 static int read_header(struct list *list, struct myr_err *err)
 {
-    int rc = myr_csv_next(&list->csv, err);
+    int rc = myr_csv_header(&list->csv, err);
     MYR_TRY(rc);
     for (uint32_t i = 0; i < COLUMN_COUNT; i++) {
         list->columns[i] = -1;
@@ -186,8 +186,16 @@ static int read_rows(struct list *list, struct myr_err *err)
     MYR_TRY(read_header(list, err));
     for (;;) {
         int rc = myr_csv_next(&list->csv, err);
-        if (rc <= 0) {
-            return rc;
+        MYR_TRY(rc);
+        /* Asked for, it would change nothing: a sheet that was saved without its rows. */
+        if (rc == 0 && list->prices.count == 0) {
+            return myr_err_set(
+                err, MYR_EINVAL,
+                "%s:1:1: there is no price in it, rows below the header are expected",
+                list->csv.file);
+        }
+        if (rc == 0) {
+            return MYR_OK;
         }
         if (list->prices.count == ROWS_MAX) {
             return myr_csv_error(err, &list->csv, 0, "more than %d prices", ROWS_MAX);

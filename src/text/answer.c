@@ -270,11 +270,13 @@ void myr_answer_more(struct myr_answer *answer, const char *fmt, ...)
     va_end(args);
 }
 
-void myr_answer_next(struct myr_answer *answer, const char *fmt, ...)
+void myr_answer_next(struct myr_answer *answer, const char *what_for, const char *fmt, ...)
 {
     va_list args;
+    struct myr_answer_view *view = add_view(answer, VIEW_NEXT);
+    view->label = what_for ? copy(answer, what_for) : NULL;
     va_start(args, fmt);
-    format_text(answer, add_view(answer, VIEW_NEXT), fmt, args);
+    format_text(answer, view, fmt, args);
     va_end(args);
 }
 

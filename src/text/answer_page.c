@@ -181,10 +181,14 @@ static void put_more(const struct myr_answer_form *form, const struct myr_answer
     myr_buf_putc(buf, '\n');
 }
 
-/* All of them at the end of the page, wherever they were said, under one word. */
+/*
+ * All of them at the end of the page, wherever they were said. A command is never broken, and
+ * stands alone where words, or its own length, would not leave it room.
+ */
 static void put_next(const struct myr_answer *answer, const struct myr_answer_form *form,
                      struct myr_buf *buf)
 {
+    enum { LINE_MAX = 80, WORD = 6 }; /* "next: " */
     bool first = true;
     for (const struct myr_answer_view *view = answer->first_view; view; view = view->next) {
         if (view->kind != VIEW_NEXT) {
@@ -193,9 +197,15 @@ static void put_next(const struct myr_answer *answer, const struct myr_answer_fo
         if (first && buf->len > 0) {
             myr_buf_putc(buf, '\n');
         }
-        put_bold(buf, form, first ? MYR_STR("next: ") : MYR_STR("      "));
-        put_verbatim(buf, view->text); /* to be pasted: never broken */
         first = false;
+        if (!view->label && WORD + myr_text_width(view->text) <= LINE_MAX) {
+            put_bold(buf, form, MYR_STR("next: "));
+        } else {
+            put_bold(buf, form, view->label ? MYR_STR("next") : MYR_STR("next:"));
+            myr_buf_printf(buf, "%s%s%s\n  ", view->label ? ", " : "",
+                           view->label ? view->label : "", view->label ? ":" : "");
+        }
+        put_verbatim(buf, view->text); /* to be pasted: never broken */
     }
 }
 

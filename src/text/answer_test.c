@@ -68,7 +68,7 @@ static void fill(struct myr_answer *a)
     myr_answer_para(a, "Two words, and %d more.", 7);
     myr_answer_fact(a, "step", "%.1f s", 2.0);
     myr_answer_fact(a, "memory in use", "%s", "71 GiB");
-    myr_answer_next(a, "myriad goodput");
+    myr_answer_next(a, NULL, "myriad goodput");
     myr_answer_heading(a, "Points");
     myr_answer_table(a, points, columns, MYR_ARRAY_COUNT(columns));
     myr_answer_rows(a, points);
@@ -305,12 +305,34 @@ static void what_is_asked_less_often_waits_behind_wide(void **state)
     myr_answer_para(&a, "The answer.");
     myr_answer_more(&a, "its %s", "reasons");
     myr_answer_para(&a, "The reasons.");
-    myr_answer_next(&a, "myriad goodput");
+    myr_answer_next(&a, NULL, "myriad goodput");
     struct myr_answer_form form = {.format = MYR_FORMAT_TABLE};
     assert_string_equal(rendered(&a, form), "The answer.\n\nmore: -o wide, for its reasons\n\n"
                                             "next: myriad goodput\n");
     form.format = MYR_FORMAT_WIDE;
     assert_string_equal(rendered(&a, form), "The answer.\nThe reasons.\n\nnext: myriad goodput\n");
+}
+
+/* A line that is pasted is a command and nothing else. */
+static void a_command_to_go_on_with_stands_alone(void **state)
+{
+    (void)state;
+    struct myr_answer a;
+    char word[80];
+    struct myr_answer_form form = {.format = MYR_FORMAT_TABLE, .width = 40};
+    memset(word, 'x', sizeof(word));
+    myr_answer_init(&a, &arena, "myriad.test", 1);
+    myr_answer_next(&a, "for what a dead link costs", "myriad %s", "route failover design.myr");
+    myr_answer_next(&a, NULL, "%.74s", word);
+    myr_answer_next(&a, NULL, "%.75s", word);
+    char wanted[400];
+    snprintf(wanted, sizeof(wanted),
+             "next, for what a dead link costs:\n  myriad route failover design.myr\n"
+             "next: %.74s\nnext:\n  %.75s\n",
+             word, word);
+    assert_string_equal(rendered(&a, form), wanted);
+    form.colour = true;
+    assert_int_equal(strncmp(rendered(&a, form), "\x1b[1mnext\x1b[0m, for what", 22), 0);
 }
 
 static uint32_t longest_line(const char *text)
@@ -479,6 +501,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_holds_the_whole_tree),
         cmocka_unit_test(what_is_asked_less_often_waits_behind_wide),
+        cmocka_unit_test(a_command_to_go_on_with_stands_alone),
         cmocka_unit_test(timing_is_there_only_when_asked_for),
         cmocka_unit_test(yaml_is_block_style_and_the_same_tree),
         cmocka_unit_test(csv_is_the_named_list_with_nested_names),

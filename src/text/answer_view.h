@@ -16,7 +16,7 @@ enum view_kind {
 /* One piece of the page; all that it points to lies in the answer's arena. */
 struct myr_answer_view {
     enum view_kind kind;
-    const char *label; /* of a fact */
+    const char *label; /* of a fact; of a next command what it is for, or NULL */
     /* Of all kinds but a table. */
     struct myr_str text;
     const struct myr_value *list; /* of a table */

@@ -159,17 +159,9 @@ static int read_bare(struct myr_csv *csv, struct myr_str *ret, struct myr_err *e
     return MYR_OK;
 }
 
-/* 1: a row; 0: the end. Blank lines are no rows. */
-int myr_csv_next(struct myr_csv *csv, struct myr_err *err)
+/* Fields of one row; the text does not end here. */
+static int read_fields(struct myr_csv *csv, struct myr_err *err)
 {
-    csv->count = 0;
-    while (csv->at < csv->text.len && at_line_end(csv, csv->at)) {
-        skip_line_end(csv);
-    }
-    csv->line = csv->next_line;
-    if (csv->at >= csv->text.len) {
-        return 0;
-    }
     for (;;) {
         if (csv->count == MYR_CSV_FIELDS_MAX) {
             return fail_here(csv, err, "more than 256 fields in a row, the most allowed");
@@ -187,10 +179,64 @@ int myr_csv_next(struct myr_csv *csv, struct myr_err *err)
         csv->count++;
         if (byte_at(csv, csv->at) != ',') {
             skip_line_end(csv);
-            return 1;
+            return MYR_OK;
         }
         csv->at++; /* another field follows, if only an empty one */
     }
+}
+
+/* 1: a row; 0: the end. Blank lines are no rows. */
+int myr_csv_next(struct myr_csv *csv, struct myr_err *err)
+{
+    csv->count = 0;
+    while (csv->at < csv->text.len && at_line_end(csv, csv->at)) {
+        skip_line_end(csv);
+    }
+    csv->line = csv->next_line;
+    if (csv->at >= csv->text.len) {
+        return 0;
+    }
+    MYR_TRY(read_fields(csv, err));
+    int rc = myr_csv_check_row(csv, err);
+    if (rc < 0) {
+        myr_err_hint(err, "a field with a comma in it stands in quotes");
+        return rc;
+    }
+    return 1;
+}
+
+int myr_csv_header(struct myr_csv *csv, struct myr_err *err)
+{
+    int rc = myr_csv_next(csv, err);
+    myr_csv_is_header(csv);
+    return rc;
+}
+
+void myr_csv_is_header(struct myr_csv *csv)
+{
+    csv->head_count = csv->count;
+}
+
+/* Blanks and tabs are as good as nothing. */
+static bool is_blank(struct myr_str field)
+{
+    for (size_t i = 0; i < field.len; i++) {
+        if (field.data[i] != ' ' && field.data[i] != '\t') {
+            return false;
+        }
+    }
+    return true;
+}
+
+int myr_csv_check_row(const struct myr_csv *csv, struct myr_err *err)
+{
+    for (uint32_t i = csv->head_count; csv->head_count && i < csv->count; i++) {
+        if (!is_blank(csv->fields[i])) {
+            return myr_csv_error(err, csv, i, "the row has %u fields, the header %u", csv->count,
+                                 csv->head_count);
+        }
+    }
+    return MYR_OK;
 }
 
 int myr_csv_error(struct myr_err *err, const struct myr_csv *csv, uint32_t field, const char *fmt,

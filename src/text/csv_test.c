@@ -130,6 +130,48 @@ static void a_complaint_points_at_the_field(void **state)
     assert_string_equal(err.message, "a.csv:2:3: 'x' is no number?");
 }
 
+static void rows_have_nothing_behind_the_header(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        const char *message; /* NULL: it is read to its end */
+    } cases[] = {
+        {"part,price\na,208,000\n", "a.csv:2:7: the row has 3 fields, the header 2"},
+        {"a,b\n1,2\n1,2,,x\n", "a.csv:3:6: the row has 4 fields, the header 2"},
+        {"a\n1,\"\n\"\n", "a.csv:2:3: the row has 2 fields, the header 1"},
+        {"a,b,\n1,2,3\n", NULL},
+        {"a,b\n1\n1,2,\n1,2,,, \t\n1,2,\"\"\n", NULL},
+        {"", NULL},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        struct myr_csv csv;
+        struct myr_err err = {};
+        myr_csv_init(&csv, &arena, "a.csv", myr_str_from(cases[i].text));
+        int rc = myr_csv_header(&csv, &err);
+        assert_int_equal(csv.head_count, csv.count);
+        while (rc == 1) {
+            rc = myr_csv_next(&csv, &err);
+        }
+        assert_int_equal(rc, cases[i].message ? MYR_EINVAL : 0);
+        if (cases[i].message) {
+            assert_string_equal(err.message, cases[i].message);
+            assert_string_equal(err.hint, "a field with a comma in it stands in quotes");
+        }
+    }
+    /* Without a header rows are as long as they like. */
+    struct myr_csv csv;
+    myr_csv_init(&csv, &arena, "a.csv", MYR_STR("a\nb,c\nd,e,f\n"));
+    assert_int_equal(myr_csv_next(&csv, NULL), 1);
+    assert_int_equal(myr_csv_next(&csv, NULL), 1);
+    assert_int_equal(csv.count, 2);
+    /* A header may be known by what it says alone. */
+    myr_csv_is_header(&csv);
+    struct myr_err err = {};
+    assert_int_equal(myr_csv_next(&csv, &err), MYR_EINVAL);
+    assert_string_equal(err.message, "a.csv:3:5: the row has 3 fields, the header 2");
+}
+
 static void random_fields_come_back(void **state)
 {
     (void)state;
@@ -242,6 +284,7 @@ int main(void)
         cmocka_unit_test(broken_text_gets_one_line_with_its_place),
         cmocka_unit_test(the_number_of_fields_is_limited),
         cmocka_unit_test(a_complaint_points_at_the_field),
+        cmocka_unit_test(rows_have_nothing_behind_the_header),
         cmocka_unit_test(random_fields_come_back),
         cmocka_unit_test(what_a_spreadsheet_would_run_is_escaped),
         cmocka_unit_test(numbers_and_plain_text_are_left_alone),

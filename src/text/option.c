@@ -365,25 +365,56 @@ static const char *first_given(const struct parse *parse, const char *words, cha
     return NULL;
 }
 
+/* "--flows or --layout or --nodes" */
+static void put_any_of(const char *words, struct myr_buf *buf)
+{
+    while (*words) {
+        size_t len = strcspn(words, " ");
+        myr_buf_printf(buf, "%s--%.*s", buf->len ? " or " : "", (int)len, words);
+        words += len + (words[len] == ' ');
+    }
+}
+
+/* One row, or rule, held against one option that was typed. */
+static int check_rule(const struct parse *parse, const char *option,
+                      const struct myr_option_rule *rule)
+{
+    char name[OPTION_NAME_MAX];
+    if (rule->needs && !first_given(parse, rule->needs, name, sizeof(name))) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf others = {};
+        put_any_of(rule->needs, &others);
+        return fail(parse, "--%s says nothing without %s", option, others.data);
+    }
+    if (rule->against && first_given(parse, rule->against, name, sizeof(name))) {
+        return fail(parse, "--%s does not go with --%s", option, name);
+    }
+    if (rule->alone && parse->operands->count > 0) {
+        char shown[MYR_EXCERPT_MAX];
+        return fail(parse, "--%s does not go with '%s'", option,
+                    myr_text_excerpt(myr_str_from(parse->operands->items[0]), shown));
+    }
+    return MYR_OK;
+}
+
 /* What would be ignored is refused: an option that does nothing is a mistake of the one who typed
  * it. */
 static int check_company(const struct parse *parse)
 {
-    for (uint32_t i = 0; i < parse->command->option_count; i++) {
-        const struct myr_option *option = &parse->command->options[i];
-        char name[OPTION_NAME_MAX];
+    const struct myr_command *command = parse->command;
+    for (uint32_t i = 0; i < option_row_count(command); i++) {
+        const struct myr_option *option = option_row(command, i);
+        bool own = i < command->option_count;
+        /* As it is anyway it takes nothing away; the common ones have no such defaults. */
         if (!parse->given[i] ||
-            !myr_option_given(parse->command, parse->values.own, option->name)) {
+            (own && !myr_option_given(command, parse->values.own, option->name))) {
             continue;
         }
-        if (option->needs && !first_given(parse, option->needs, name, sizeof(name))) {
-            size_t len = strcspn(option->needs, " ");
-            return fail(parse, "--%s says nothing without --%.*s%s%s", option->name, (int)len,
-                        option->needs, option->needs[len] ? " or --" : "",
-                        option->needs[len] ? option->needs + len + 1 : "");
-        }
-        if (option->against && first_given(parse, option->against, name, sizeof(name))) {
-            return fail(parse, "--%s does not go with --%s", option->name, name);
+        const struct myr_option_rule row = {.needs = option->needs, .against = option->against};
+        MYR_TRY(check_rule(parse, option->name, &row));
+        for (uint32_t r = 0; r < command->rule_count; r++) {
+            if (option_names_word(command->rules[r].options, option->name)) {
+                MYR_TRY(check_rule(parse, option->name, &command->rules[r]));
+            }
         }
     }
     return MYR_OK;
@@ -423,6 +454,9 @@ int myr_option_parse(const struct myr_command *command, int argc, const char *co
         .err = err,
     };
     MYR_TRY(parse_words(&parse));
+    for (uint32_t i = 0; i < command->option_count; i++) {
+        ret->typed |= (uint64_t)parse.given[i] << i;
+    }
     MYR_TRY(apply_env(&parse, lookup_env)); /* after the words: a flag beats a variable */
     MYR_TRY(check_company(&parse));
     if (ret->count < command->operand_min) {

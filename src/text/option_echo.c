@@ -76,20 +76,6 @@ void myr_option_echo(const struct myr_command *command, const void *own,
     myr_answer_end(answer);
 }
 
-/* Whether a blank-separated list names the word. */
-static bool names_word(const char *list, const char *word)
-{
-    size_t len = strlen(word);
-    for (const char *at = list; at && *at;) {
-        size_t part = strcspn(at, " ");
-        if (part == len && memcmp(at, word, len) == 0) {
-            return true;
-        }
-        at += part + (at[part] == ' ');
-    }
-    return false;
-}
-
 /* Among its own; the common ones are not carried over to another command. */
 static bool has_option(const struct myr_command *command, const char *name)
 {
@@ -166,7 +152,7 @@ const char *myr_option_again(const struct myr_command *command, const void *own,
     for (uint32_t i = 0; i < command->option_count; i++) {
         const struct myr_option *option = &command->options[i];
         /* The other command may not have the option, or the caller sets it itself. */
-        if (has_option(to, option->name) && !names_word(without, option->name)) {
+        if (has_option(to, option->name) && !option_names_word(without, option->name)) {
             again_row(answer, option, option_place(command, i, &given),
                       option_place(command, i, &usual), &buf);
         }
@@ -197,6 +183,17 @@ bool myr_option_given(const struct myr_command *command, const void *own, const 
             return *(const char *const *)a != *(const char *const *)b;
         case MYR_OPTION_LIST:
             return ((const struct myr_option_list *)a)->count > 0;
+        }
+    }
+    return false;
+}
+
+bool myr_option_typed(const struct myr_command *command, const void *own,
+                      const struct myr_operands *operands, const char *name)
+{
+    for (uint32_t i = 0; i < command->option_count; i++) {
+        if (strcmp(command->options[i].name, name) == 0) {
+            return operands->typed >> i & 1 && myr_option_given(command, own, name);
         }
     }
     return false;

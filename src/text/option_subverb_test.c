@@ -166,6 +166,65 @@ static void what_would_be_ignored_is_refused_where_it_was_typed(void **state)
     assert_string_equal(err.message, "--model does not go with --gpus");
 }
 
+/* Rows that commands share cannot say it themselves; the common ones are among them. */
+static void a_command_has_rules_for_rows_that_it_shares(void **state)
+{
+    (void)state;
+    struct own own;
+    struct common common;
+    static const struct myr_option_rule rules[] = {
+        {"model gpus", .needs = "deep"},
+        {"gpus", .against = "model"},
+        {"width timing", .alone = true},
+    };
+    struct myr_command command = curve;
+    command.rules = rules;
+    command.rule_count = MYR_ARRAY_COUNT(rules);
+    command.operand_max = 1;
+    const struct {
+        const char *words[4], *says; /* NULL: all is well */
+    } cases[] = {
+        {{"--gpus=9"}, "--gpus says nothing without --deep"},
+        {{"--model=x"}, "--model says nothing without --deep"},
+        {{"--model=x", "--deep", "--gpus=9"}, "--gpus does not go with --model"},
+        {{"--deep", "--gpus=9"}, NULL},
+        {{"--width=90"}, NULL},
+        {{"--width=90", "state"}, "--width does not go with 'state'"},
+        {{"state", "--timing"}, "--timing does not go with 'state'"},
+        {{"state"}, NULL},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        struct myr_err err = {};
+        int argc = 0;
+        while (argc < 4 && cases[i].words[argc]) {
+            argc++;
+        }
+        env_name = NULL;
+        int rc = parse(&command, argc, cases[i].words, &own, &common, &err);
+        assert_string_equal(err.message, cases[i].says ? cases[i].says : "");
+        assert_int_equal(rc, cases[i].says ? MYR_EINVAL : MYR_OK);
+    }
+}
+
+/* For what depends on a value, which a verb looks at itself. */
+static void what_was_typed_is_told_from_variables_and_defaults(void **state)
+{
+    (void)state;
+    struct own own;
+    struct common common;
+    struct myr_option_values values = {&own, &common};
+    struct myr_operands operands;
+    const char *const words[] = {"--deep", "--gpus=8"};
+    env_name = "MYRIAD_FIT_CURVE_MODEL";
+    env_value = "x";
+    assert_int_equal(myr_option_parse(&curve, 2, words, one_env, &values, &operands, NULL), MYR_OK);
+    assert_true(myr_option_typed(&curve, &own, &operands, "deep"));
+    assert_false(myr_option_typed(&curve, &own, &operands, "gpus")); /* as it is anyway */
+    assert_true(myr_option_given(&curve, &own, "model"));
+    assert_false(myr_option_typed(&curve, &own, &operands, "model"));
+    assert_false(myr_option_typed(&curve, &own, &operands, "width")); /* none of its own */
+}
+
 static void variables_bear_the_name_of_their_command(void **state)
 {
     (void)state;
@@ -255,6 +314,8 @@ int main(void)
         cmocka_unit_test(values_start_from_the_defaults_each_time),
         cmocka_unit_test(an_option_of_another_command_is_refused),
         cmocka_unit_test(what_would_be_ignored_is_refused_where_it_was_typed),
+        cmocka_unit_test(a_command_has_rules_for_rows_that_it_shares),
+        cmocka_unit_test(what_was_typed_is_told_from_variables_and_defaults),
         cmocka_unit_test(variables_bear_the_name_of_their_command),
         cmocka_unit_test(a_variable_of_the_old_name_is_refused_with_the_new_one),
         cmocka_unit_test(help_and_manual_name_subverbs_defaults_and_variables),

@@ -6,6 +6,19 @@
 
 #include <stdio.h>
 
+bool option_names_word(const char *list, const char *word)
+{
+    size_t len = strlen(word);
+    for (const char *at = list; at && *at;) {
+        size_t part = strcspn(at, " ");
+        if (part == len && memcmp(at, word, len) == 0) {
+            return true;
+        }
+        at += part + (at[part] == ' ');
+    }
+    return false;
+}
+
 uint32_t option_row_count(const struct myr_command *command)
 {
     return command->option_count + (command->common ? command->common->count : 0);

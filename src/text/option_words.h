@@ -10,6 +10,8 @@
 /* Of rows in a command, and of bytes in a name with what is put around it ("MYRIAD_FIT_CURVE_"). */
 enum { OPTION_COUNT_MAX = 64, OPTION_NAME_MAX = 96 };
 
+/* Whether a list of words, blanks between, has this one; NULL is an empty list. */
+bool option_names_word(const char *list, const char *word);
 /* The rows of a command: its own, then the common ones. */
 uint32_t option_row_count(const struct myr_command *command);
 const struct myr_option *option_row(const struct myr_command *command, uint32_t index);

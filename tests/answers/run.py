@@ -115,7 +115,7 @@ def columns_of(text):
 
 def too_wide(text):
     """Lines that a screen would break; commands to paste, rows of a binding, tokens stay whole."""
-    whole = re.compile(r"(next:|      )\s*myriad |      [a-z0-9]+: {.*}$|token  [0-9a-f]+@")
+    whole = re.compile(r"(next: |  )myriad |      [a-z0-9]+: {.*}$|token  [0-9a-f]+@")
     for line in text.splitlines():
         if columns_of(line) > WIDTH and not whole.match(line):
             yield line

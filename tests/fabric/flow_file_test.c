@@ -54,6 +54,7 @@ static void bad_rows_are_refused_with_file_line_and_column(void **state)
     } cases[] = {
         {"", "flows.csv:1:1: there is no flow in it"},
         {"from,to\n", "flows.csv:1:1: there is no flow in it"},
+        {"from,to\n1,000,1\n", "flows.csv:2:7: the row has 3 fields, the header 2"},
         {"from,to\ngpu/0/0\n", "flows.csv:2:1: 1 field; a flow has 2 to 4"},
         {"gpu/0/0,gpu/1/0,1,2,3\n", "flows.csv:1:1: 5 fields; a flow has 2 to 4"},
         {"src,dst\ngpu/0/0,gpu/1/0\n", "flows.csv:1:1: 'src' is no host port of the compute"},

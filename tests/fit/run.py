@@ -60,7 +60,7 @@ def check_calibrate(myriad, folder):
     slow = answer(myriad, *words, "--profile", profile)["best"]["step_s"]
     assert slow > 1.08 * answer(myriad, *words)["best"]["step_s"]
     text = call(myriad, "fit", "calibrate", runs).stdout
-    assert "each left out" in text and "--out FILE" in text
+    assert "each left out" in text and "--out mine.yaml" in text
 
 
 def check_forms(myriad, folder):

@@ -209,8 +209,10 @@ def check_options_that_do_not_apply(myriad, folder):
         ((*layout, "--top", "3"), "--top does not go with --layout"),
         ((*layout, "--exhaustive"), "--exhaustive does not go with --layout"),
         ((*layout, "--schedule", "any"), "something else is asked for"),
-        (("goodput", "--gpus", "1024", "--software", "NeMo 25.02"), "--software goes with --model"),
-        (("goodput", "--gpus", "1024", "--software", "NeMo 25.05"), "--software goes with --model"),
+        (("goodput", "--gpus", "1024", "--software", "NeMo 25.02"),
+         "--software says nothing without --model"),
+        (("goodput", "--gpus", "1024", "--software", "NeMo 25.05"),
+         "--software says nothing without --model"),
         (("goodput", "--model", "llama3-8b", "--design", design, "--batch", "512",
           "--gpus-per-node", "4"), "--gpus-per-node 4, the design's nodes have 8"),
     ]

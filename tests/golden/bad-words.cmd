@@ -15,8 +15,8 @@ no plan optimise examples/h100-64.yaml
 no explain plan examples/h100-64.yaml no.such.figure
 no compare examples/compare/roce-1k.yaml
 no compare d/design.myr d/design.myr --model llama3-8b
-no compare d/design.myr d/design.myr --in-use 1.5
-no compare d/design.myr d/design.myr --in-use 0
+no compare d/design.myr d/design.myr --model llama3-8b --in-use 1.5
+no compare d/design.myr d/design.myr --model llama3-8b --in-use 0
 no explain plan d/design.myr power --prices cn-2024-05
 no goodput --gpus 64 --target 1.5
 no goodput --gpus 64 --target 0

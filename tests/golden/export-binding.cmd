@@ -6,7 +6,7 @@ sed -i 's/node-00000/gpu-a/g; s/node-00001/gpu-b/g' fabric.topo
 myriad bind d/design.myr fabric.topo --out b.yaml | head -n 4
 myriad export slurm d/design.myr --binding b.yaml
 myriad export slurm d/design.myr
-myriad export nccl d/design.myr --binding b.yaml -o json | tail -n 12
+myriad export slurm d/design.myr --binding b.yaml -o json | tail -n 12
 myriad export slurm d/design.myr --out -
 myriad export slurm d/design.myr --binding none.yaml 2>&1; echo $?
 myriad export opensm d/design.myr 2>&1; echo $?

@@ -40,7 +40,7 @@ done
 launch --device h100 --gpus 8 --batch 16 --hosts hosts
 launch --device h100 --gpus 8 --batch 16 --state hosts
 for option in name code data tokenizer checkpoint; do
-    launch --device h100 --gpus 8 --batch 16 --$option -x
-    launch --device h100 --gpus 8 --batch 16 --$option ''
-    launch --device h100 --gpus 8 --batch 16 --$option $'a\tb'
+    launch --device h100 --gpus 8 --batch 16 --for sbatch --$option -x
+    launch --device h100 --gpus 8 --batch 16 --for sbatch --$option ''
+    launch --device h100 --gpus 8 --batch 16 --for sbatch --$option $'a\tb'
 done

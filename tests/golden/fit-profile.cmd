@@ -1,5 +1,5 @@
 # A profile of one's own moves what is asked with it, and nothing else; the slow search agrees.
-myriad fit calibrate data/own-runs.csv --constants 2 --out mine.yaml | tail -n 4
+myriad fit calibrate data/own-runs.csv --constants 2 --out mine.yaml | tail -n 5
 myriad fit calibrate data/own-runs.csv --constants 1 --profile mine.yaml
 myriad fit constants --profile mine.yaml -o csv | head -n 30
 step() { myriad fit "$@" -o json | sed '/"question"/,/^  },/d' | grep -E '"(step_s|mfu|evaluated|costed)"|interval' | head -n 5; }

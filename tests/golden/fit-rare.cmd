@@ -10,7 +10,7 @@ for odd in "--design d.myr" "--device h100" "--gpus 8" "--layout tp=8" "--layout
 done
 head -n 2 data/own-runs.csv > one.csv
 myriad fit calibrate one.csv; echo $?
-myriad fit calibrate one.csv --out mine.yaml | tail -n 5
+myriad fit calibrate one.csv --out mine.yaml | tail -n 6
 myriad fit calibrate one.csv --out none/mine.yaml 2>&1; echo $?
 myriad plan examples/h100-64.yaml --out 'a design' > /dev/null
 myriad fit --model llama3-8b --design 'a design/design.myr' --gpus 16 --batch 64 --tp 8 --pp 1 --top 1 --layout-out 'a layout.yaml' | tail -n 1

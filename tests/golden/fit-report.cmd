@@ -1,5 +1,5 @@
 # The page and each plot, as they are written.
-myriad fit --model mixtral-8x7b --gpus 32 --device h100 --batch 64 --top 3 --report r.html --plots p | tail -n 3
+myriad fit --model mixtral-8x7b --gpus 32 --device h100 --batch 64 --top 3 --report r.html --plots p | tail -n 4
 cat r.html; for f in p/*; do echo "== $f"; cat $f; done
 # Of a layout that is given, all it says stays as it is on other numbers of GPUs.
 for more in "recompute: full" "recompute: selective, zero: 2" "recompute: full, recompute_layers: 3, vp: 2" "precision: fp8, schedule: zero-bubble"; do

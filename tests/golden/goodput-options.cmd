@@ -3,7 +3,7 @@ myriad fit --model llama3-8b --gpus 64 --device h100 --batch 128 --layout-out l.
 good() { echo "== $*"; myriad goodput --tokens 3e12 --rate 7 "$@"; }
 good --model llama3-8b --device h100 --layout l.yaml
 good --model llama3-8b --device h100 --layout l.yaml --gpus-per-node 4 --pue 1.1 --kwh 0.2 --currency EUR --gpu-hour 3.21
-good --model llama3-8b --gpus 64 --device h100 --batch 128 --seq 4096 --software "NeMo 24.09" --spare-risk 0.2 --years 7
+good --model llama3-8b --gpus 64 --device h100 --batch 128 --seq 4096 --software "NeMo 24.09" --spare-risk 0.2
 good --model llama3-8b --gpus 64 --device h100 --batch 128 --interval 333 --recovery 77 --stall 1.25
 good --model llama3-8b --gpus 64 --device h100 --batch 128 --rate 90000
 printf 'recovery:\n  a.detect.crash: {unit: s, low: 1, typical: 2, high: 3, scales: const, confidence: high, when: now, source: own}\n' > own.yaml

@@ -6,6 +6,8 @@ printf 'device,seed\nleaf/p9,1\n' > a.csv
 myriad route apply e/design.myr --for roce --seeds a.csv --out x
 printf 'device,seed\nleaf/p0-g0-r0,-1\n' > a.csv
 myriad route apply e/design.myr --for roce --seeds a.csv --out x
+printf 'device,seed\n' > a.csv
+myriad route apply e/design.myr --for roce --seeds a.csv --out x
 printf 'device,port\nleaf/p0-g0-r0,99/1\n' > a.csv
 myriad route apply e/design.myr --for roce --order a.csv --out x
 printf 'device,port\nleaf/p0-g0-r0\n' > a.csv

@@ -13,7 +13,7 @@ done
 for axis in tp dp pp cp ep all; do
   for pattern in ring tree all-to-all; do
     echo "$axis $pattern"; myriad route d/design.myr --layout tp=4,pp=2,cp=2 --axis $axis --pattern $pattern --policy static | sed -n 2p
-    myriad path d/design.myr --nodes 0-7 --layout tp=4,pp=2 --axis $axis --pattern $pattern --dead spine/p0-1 --polarised | tail -n 4
+    myriad path d/design.myr --nodes 0-7 --layout tp=4,pp=2 --axis $axis --pattern $pattern --dead spine/p0-1 --polarised | tail -n 5
   done
 done
 # Source ports, hashes and seeds of a fabric of Ethernet.

@@ -13,5 +13,5 @@ place --nodes 4 --tp 8 --pp 2 --model llama3-8b --batch 64 --seq 4096 --device a
 place --nodes 4 --tp 4 --cp 2 --model llama3-8b --batch 64
 place --nodes 4 --tp 2 --ep 8 --model mixtral-8x7b --batch 64 --plot p.svg
 cat p.svg
-myriad sched replay data/jobs.csv --nodes 4 --plots p --report r.html --schedule s.csv | tail -n 2
+myriad sched replay data/jobs.csv --nodes 4 --plots p --report r.html --schedule s.csv | tail -n 3
 for f in p/*; do echo "== $f"; head -c 3000 $f; done; cat s.csv; head -c 6000 r.html

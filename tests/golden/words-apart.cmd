@@ -52,7 +52,7 @@ say fit curve --model llama3-70b --gpus 64 --device h100 --batch 64
 myriad plan examples/h100-128.yaml --out wide > /dev/null
 for nodes in 64 65; do
   echo "== $nodes nodes of ranks"
-  myriad sched place --design wide/design.myr --nodes $nodes | tail -n 4; myriad sched place --design wide/design.myr --nodes $nodes -o csv | wc -l
+  myriad sched place --design wide/design.myr --nodes $nodes | tail -n 5; myriad sched place --design wide/design.myr --nodes $nodes -o csv | wc -l
 done
 rm -r wide
 say fit --model llama3-8b --device h100 --gpus 64 --batch 64 --layout layout.yaml --layout-out layout.yaml

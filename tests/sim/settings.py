@@ -62,7 +62,8 @@ def formats(check, program):
     blocks = call(program, *words, "-o", "yaml").stdout
     check.true("yaml in blocks", "schema: myriad.sim\n" in blocks)
     for line in call(program, *words).stdout.splitlines():
-        check.true(f"80 columns: {line}", len(line) <= 80)
+        pasted = line.startswith("  myriad ") # a command stays whole
+        check.true(f"80 columns: {line}", pasted or len(line) <= 80)
     bad = call(program, *words, "--report", "-")
     check.true("no page on standard output", bad.returncode == 2 and not bad.stdout)
     piped = call(program, "--topology", TREE, "--job", "file:-", "--job", "permutation:1MB")

@@ -14,7 +14,7 @@
  * it was, and the file that others look for (design.myr) goes last: who sees it sees the rest. A
  * crash between two renames leaves new files before old ones, never half a file. Files that the set
  * does not name are not touched. A device or a FIFO among the names cannot wait: it has its text at
-once. Names are copied.
+ * once. Names are copied.
  */
 #pragma once
 
@@ -41,6 +41,9 @@ MYR_MUST_USE int myr_file_set_begin(struct myr_file_set *set, const char *folder
 /* One whole file. A name may have folders in front, which are made. */
 MYR_MUST_USE int myr_file_set_add(struct myr_file_set *set, const char *name,
                                   const struct myr_buf *text, struct myr_err *err);
+/* One whole file in a folder, which is made, of a set whose names are paths. */
+MYR_MUST_USE int myr_file_set_add_in(struct myr_file_set *set, const char *folder, const char *name,
+                                     const struct myr_buf *text, struct myr_err *err);
 /* One file to be written piece by piece and committed; its name is taken with the others. */
 MYR_MUST_USE int myr_file_set_open(struct myr_file_set *set, const char *name,
                                    struct myr_outfile *file, struct myr_err *err);

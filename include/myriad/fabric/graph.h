@@ -69,6 +69,9 @@ static inline bool myr_graph_has_link(const struct myr_graph *graph, uint32_t li
     return design->cabletypes[design->cable_type[design->link_cable[link]]].net == graph->net_id;
 }
 
+/* Whether a device has a link on this network: one without is none of its business either. */
+bool myr_graph_has_device(const struct myr_graph *graph, uint32_t device);
+
 /* Marks a link, or every link that a device has on this network, dead or alive again. */
 void myr_graph_set_link(struct myr_graph *graph, uint32_t link, bool dead);
 void myr_graph_set_device(struct myr_graph *graph, uint32_t device, bool dead);

@@ -78,9 +78,10 @@ struct myr_fit_report {
 void myr_fit_report_html(const struct myr_fit_report *report, struct myr_arena *arena,
                          struct myr_buf *buf);
 
-/* The plots of that page as files of a folder, which is made. */
-MYR_MUST_USE int myr_fit_report_plots(const struct myr_fit_report *report, const char *folder,
-                                      struct myr_arena *arena, struct myr_err *err);
+/* The plots of that page as files of a folder, which is made; they appear with the set's others. */
+MYR_MUST_USE int myr_fit_report_plots(const struct myr_fit_report *report, struct myr_file_set *set,
+                                      const char *folder, struct myr_arena *arena,
+                                      struct myr_err *err);
 
 struct myr_campaign_case {
     const char *practice, *rate;

@@ -1,16 +1,17 @@
 /*
  * state: what runs where, read from a table, for questions about a cluster.
  *
- * CSV with a header; columns in any order, others ignored:
+ * CSV with a header; columns in any order, others refused: one that is misspelt would say nothing,
+ * and all of its nodes would look free.
  *
  *   node       number, or a name that ends in it (node/00042); the one column that must be there
  *   job        who holds GPUs of it; rows with the same job are one gang
- *   gpus       how many (default: all of the node)
+ *   gpus       how many (default: all of the node); more than 0 only of a job
  *   state      up, down, held (default: up)
  *   penalty    what speaks against the node, as a part of what a node sends (request.h)
  *   link_load, flaps_per_day, power_headroom   more of that (struct myr_condition)
  *   restart_s  what moving the job costs (default 600)
- *   pinned     yes: the job must not be moved
+ *   pinned     yes: the job must not be moved; or no
  *   kind       name of its GPUs, where a cluster has several (default: no name)
  *   rack, row  names of where it stands; nodes without one stand alone
  */

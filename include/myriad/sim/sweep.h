@@ -90,6 +90,7 @@ struct myr_sweep_row {
 
 struct myr_sweep_run {
     const char *out;             /* the result; NULL: nothing is kept */
+    const char *plot;            /* its picture, of a run of all points; or NULL */
     const char *version;         /* of the program: a journal is gone on with by the same one */
     uint32_t shard, shard_count; /* points 'shard' of 'shard_count', from 0 */
     uint32_t workers;            /* processes; 0: as many as cores */
@@ -119,7 +120,8 @@ MYR_MUST_USE int myr_sweep_journal(const struct myr_sweep *sweep, const char *ve
                                    struct myr_sweep_row **ret, uint32_t *ret_count,
                                    size_t *ret_whole, struct myr_err *err);
 
-/* Completion time over size, a chart for each collective, as a page; as SVG where there is one. */
+/* Completion time over size, a chart for each collective, as a page; as SVG where there is one and
+ * 'path', where it will be written, is called so. */
 MYR_MUST_USE int myr_sweep_plot(const struct myr_sweep *sweep,
                                 const struct myr_sweep_result *result, const char *path,
-                                struct myr_err *err);
+                                struct myr_buf *ret, struct myr_err *err);

@@ -34,6 +34,9 @@ struct myr_export_sink {
     int (*put)(void *context, const char *name, const struct myr_buf *text, struct myr_err *err);
 };
 
+/* What a format says something about, of what a job may bring along. */
+enum myr_export_reads { MYR_EXPORT_BINDING = 1, MYR_EXPORT_TENANTS = 2, MYR_EXPORT_VRF = 4 };
+
 struct myr_exporter {
     const char *name;    /* "slurm" */
     const char *title;   /* one line for people */
@@ -43,6 +46,7 @@ struct myr_exporter {
     int (*run)(const struct myr_export *job, const struct myr_export_sink *sink,
                struct myr_err *err);
     bool all_networks; /* can hold several networks at once */
+    uint32_t reads;    /* bits of enum myr_export_reads */
 };
 
 extern const struct myr_exporter myr_exporters[];
@@ -51,6 +55,9 @@ extern const uint32_t myr_exporter_count;
 /* An unknown name is an error that suggests the nearest ones. */
 MYR_MUST_USE int myr_exporter_find(const char *name, const struct myr_exporter **ret,
                                    struct myr_err *err);
+/* Refuses what the format would ignore: 'reads' are the bits of what was given, as options. */
+MYR_MUST_USE int myr_exporter_check(const struct myr_exporter *exporter, uint32_t reads,
+                                    struct myr_err *err);
 /* Refuses networks that the design does not have. */
 MYR_MUST_USE int myr_export_run(const struct myr_exporter *exporter, const struct myr_export *job,
                                 const struct myr_export_sink *sink, struct myr_err *err);

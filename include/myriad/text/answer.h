@@ -127,9 +127,13 @@ void myr_answer_verbatim(struct myr_answer *answer, struct myr_str text);
  */
 MYR_PRINTF(2, 3)
 void myr_answer_more(struct myr_answer *answer, const char *fmt, ...);
-/* What one would do next: "next: myriad verify ...", at the end whenever it is called. */
-MYR_PRINTF(2, 3)
-void myr_answer_next(struct myr_answer *answer, const char *fmt, ...);
+/*
+ * What one would do next, at the end whenever it is called: "next: myriad verify ...", or behind
+ * what for ("for sheets to print"; NULL: it says so itself) on a line of its own, to be pasted: a
+ * command and nothing else.
+ */
+MYR_PRINTF(3, 4)
+void myr_answer_next(struct myr_answer *answer, const char *what_for, const char *fmt, ...);
 
 /* A name as one word of a command to paste: quoted where a shell would take it apart. */
 const char *myr_answer_word(const struct myr_answer *answer, const char *text);

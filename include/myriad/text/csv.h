@@ -5,6 +5,10 @@
  * contain doubled quotes are copied (into the arena). Lines may end in LF or CRLF; a UTF-8 byte
  * order mark is skipped; blank lines are skipped. Column numbers in errors count bytes from 1.
  * Quotes are strict: a field either has none or is quoted whole.
+ *
+ * Below a header a row may end early, but has nothing behind the header's last field: a number
+ * with a comma in it would be cut, or shift all that follows, without anybody noticing. Empty
+ * fields there are what other programs leave behind, and mean nothing.
  */
 #pragma once
 
@@ -20,10 +24,11 @@ struct myr_csv {
     struct myr_str text;
     struct myr_arena *arena;
     size_t at;
-    size_t line_start;  /* offset of the current line */
-    uint32_t line;      /* of the row last read, from 1 */
-    uint32_t next_line; /* of 'at' */
-    uint32_t count;     /* fields of the row last read */
+    size_t line_start;   /* offset of the current line */
+    uint32_t line;       /* of the row last read, from 1 */
+    uint32_t next_line;  /* of 'at' */
+    uint32_t count;      /* fields of the row last read */
+    uint32_t head_count; /* fields of the header; 0: rows have none above them */
     struct myr_str fields[MYR_CSV_FIELDS_MAX];
     uint32_t lines[MYR_CSV_FIELDS_MAX];   /* where each field starts: */
     uint32_t columns[MYR_CSV_FIELDS_MAX]; /* a quoted one may span lines */
@@ -33,6 +38,12 @@ void myr_csv_init(struct myr_csv *csv, struct myr_arena *arena, const char *file
                   struct myr_str text);
 /* 1 when a row was read, 0 at the end, negative on error. */
 MYR_MUST_USE int myr_csv_next(struct myr_csv *csv, struct myr_err *err);
+/* The same for the row that names the columns: from then on rows are held against it. */
+MYR_MUST_USE int myr_csv_header(struct myr_csv *csv, struct myr_err *err);
+/* Where only its content tells that a row is the header: the row last read is. */
+void myr_csv_is_header(struct myr_csv *csv);
+/* Whether the row last read fits below the header, for those who fill the fields themselves. */
+MYR_MUST_USE int myr_csv_check_row(const struct myr_csv *csv, struct myr_err *err);
 /* Sets "file:line:column: message" for a field of the row last read; returns MYR_EINVAL. */
 MYR_PRINTF(4, 5)
 int myr_csv_error(struct myr_err *err, const struct myr_csv *csv, uint32_t field, const char *fmt,

@@ -59,14 +59,20 @@ struct myr_option {
     /* Of one that is written: the option whose file it may be all the same, brought up to date. */
     const char *renews;
     /*
-     * Options without which it would be ignored (one of them is enough), and those beside which it
-     * would; blanks between, or NULL. Refused where it was typed: a variable may stand for all
-     * calls.
+     * Options without which it would be ignored (one is enough), and those beside which it would;
+     * blanks between, or NULL. Refused where it was typed: a variable may stand for all calls.
      */
     const char *needs, *against;
     bool young; /* as of a command: its old name may be another program's variable */
     /* Names that the value may have (models, parts), blank between, for completion; or NULL. */
     void (*words)(struct myr_buf *buf);
+};
+
+/* The same of several options of a command, also of rows that it shares with others; 'options' are
+ * their names, blanks between. 'alone': they say nothing beside an operand. */
+struct myr_option_rule {
+    const char *options, *needs, *against;
+    bool alone;
 };
 
 /* Rows that many commands share. */
@@ -84,6 +90,8 @@ struct myr_command {
     const char *example;  /* a command and what it does, shown by --help */
     const struct myr_option *options;
     uint32_t option_count;
+    const struct myr_option_rule *rules; /* who needs whom, beside what the rows say */
+    uint32_t rule_count;
     uint32_t operand_min, operand_max;
     bool young; /* came when variables had their new names: MYRIAD_SERVER means another program */
     const void *defaults; /* the struct that 'at' means, with the defaults */
@@ -105,7 +113,8 @@ struct myr_option_values {
 struct myr_operands {
     const char *items[MYR_OPERANDS_MAX];
     uint32_t count;
-    bool help; /* --help or -h was given: nothing else was checked */
+    bool help;      /* --help or -h was given: nothing else was checked */
+    uint64_t typed; /* a bit for each of the command's own rows that the line itself gave */
 };
 
 /* 'argv' starts after the command's name. 'lookup_env' is getenv, or a test's own. */
@@ -136,6 +145,10 @@ const char *myr_option_again(const struct myr_command *command, const void *own,
 /* Whether an option has another value than its default; false where the command has none so named.
  * For refusing what would be ignored: a text counts also when it is the default's. */
 bool myr_option_given(const struct myr_command *command, const void *own, const char *name);
+
+/* The same of what was typed, for refusals that no rule can state: they depend on a value. */
+bool myr_option_typed(const struct myr_command *command, const void *own,
+                      const struct myr_operands *operands, const char *name);
 
 /* An object about the command: its words and every row, with variable, default and choices. */
 void myr_option_describe(const struct myr_command *command, struct myr_answer *answer);

@@ -71,7 +71,7 @@ static int run(struct cli *cli, struct myr_err *err)
     myr_binding_write(&built.binding, &text);
     if (!print) {
         MYR_TRY(myr_file_write(options->out, &text, err));
-        myr_answer_next(&cli->answer, "%s --binding %s",
+        myr_answer_next(&cli->answer, NULL, "%s --binding %s",
                         cli_again(cli, cli_verify_verb.row, "binding"),
                         myr_answer_word(&cli->answer, options->out));
     } else if (cli->common.format <= MYR_FORMAT_WIDE) {

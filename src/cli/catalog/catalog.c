@@ -74,9 +74,9 @@ static const struct myr_value *put_counts(struct myr_answer *answer,
 }
 
 /* 'kinds' NULL: something was asked for, and the parts are the answer. */
-static void show(struct myr_answer *answer, const struct myr_value *kinds,
-                 const struct myr_value *parts)
+static void show(struct cli *cli, const struct myr_value *kinds, const struct myr_value *parts)
 {
+    struct myr_answer *answer = &cli->answer;
     static const struct myr_answer_column kind_columns[] = {
         MYR_COLUMN("kind", "KIND", 0), MYR_COLUMN("parts", "PARTS", MYR_COLUMN_NUMBER)};
     static const struct myr_answer_column part_columns[] = {
@@ -89,7 +89,7 @@ static void show(struct myr_answer *answer, const struct myr_value *kinds,
     };
     if (kinds) {
         myr_answer_table(answer, kinds, kind_columns, MYR_ARRAY_COUNT(kind_columns));
-        myr_answer_next(answer, "myriad catalog --kind switch");
+        myr_answer_next(answer, NULL, "%s --kind switch", cli_again(cli, cli->command, NULL));
         return; /* hundreds of parts are a list for programs */
     }
     myr_answer_table(answer, parts, part_columns, MYR_ARRAY_COUNT(part_columns));
@@ -117,13 +117,14 @@ static int run(struct cli *cli, struct myr_err *err)
     /* A word that nothing matches is a "no". */
     cli->no = parts->count == 0;
     if (!cli->no || cli->common.format == MYR_FORMAT_CSV) { /* whose header comes from it */
-        show(answer, word || options->kind ? NULL : kinds, parts);
+        show(cli, word || options->kind ? NULL : kinds, parts);
     }
     if (cli->no) {
         myr_answer_para(answer, "No part%s%s has '%s' in its name, order number or title.",
                         options->kind ? " of the kind " : "", options->kind ? options->kind : "",
                         word ? word : "");
-        myr_answer_next(answer, "myriad catalog, for the kinds of parts");
+        myr_answer_next(answer, "for the kinds of parts", "%s",
+                        cli_again_on(cli, cli->command, &(struct myr_operands){}, "kind"));
     }
     myr_answer_rows(answer, parts);
     return MYR_OK;

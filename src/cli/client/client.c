@@ -47,6 +47,24 @@ int client_read_job(const char *path, struct myr_buf *ret, struct myr_err *err)
                          "a job file, with a 'command',", ret, err);
 }
 
+const char *client_where(struct cli *cli)
+{
+    const struct {
+        const char *name, *value;
+    } given[] = {{"server", cli->common.server},
+                 {"token-file", cli->common.token_file},
+                 {"ca", cli->common.ca},
+                 {"dir", cli->common.dir}};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(given); i++) {
+        if (given[i].value) {
+            myr_buf_printf(&buf, " --%s %s", given[i].name,
+                           myr_answer_word(&cli->answer, given[i].value));
+        }
+    }
+    return myr_arena_strndup(&cli->arena, buf.len ? buf.data : "", buf.len);
+}
+
 /*
  * What is said one by one goes before what --dir finds in the folder; without both a server on this
  * machine is asked, without a token.

@@ -33,6 +33,8 @@ struct client_call {
 MYR_MUST_USE int client_read_job(const char *path, struct myr_buf *ret, struct myr_err *err);
 /* Where the server is and who asks, from options and variables; nothing is sent yet. */
 MYR_MUST_USE int client_open(struct cli *cli, struct client *ret, struct myr_err *err);
+/* The same server as words of a command to paste, a blank in front; empty where none was named. */
+const char *client_where(struct cli *cli);
 /* The answer's tree, in the arena of the verb. An error of the server's becomes the verb's. */
 MYR_MUST_USE int client_call(const struct client *client, const struct client_call *call,
                              const struct myr_doc **ret, struct myr_err *err);

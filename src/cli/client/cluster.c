@@ -109,7 +109,7 @@ static int inject_run(struct cli *cli, struct myr_err *err)
     client_put_one(cli, doc, "faults");
     myr_answer_fact(&cli->answer, "injected", "%s on %s", client_text(cli, doc, "fault"),
                     client_text(cli, doc, "node"));
-    myr_answer_next(&cli->answer, "myriad top");
+    myr_answer_next(&cli->answer, NULL, "myriad top%s", client_where(cli));
     return MYR_OK;
 }
 

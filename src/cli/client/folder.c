@@ -157,7 +157,7 @@ static int restore_run(struct cli *cli, struct myr_err *err)
     MYR_TRY(myr_server_restore(
         &(struct myr_server_copy){.folder = cli->operands.items[0], .to = to}, &copied, err));
     put_copied(cli, to, &copied);
-    myr_answer_next(&cli->answer, "myriad serve %s", myr_answer_word(&cli->answer, to));
+    myr_answer_next(&cli->answer, NULL, "myriad serve %s", myr_answer_word(&cli->answer, to));
     return MYR_OK;
 }
 

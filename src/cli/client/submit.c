@@ -39,6 +39,13 @@ static const struct myr_option rows[] = {
     CLI_COUNT("gpus-per-node", struct options, kubernetes.gpus_per_node, 1, 64, "of that cluster"),
 };
 
+/* A job goes to a server, or becomes a Job of Kubernetes: what is said of the other is not heard.
+ */
+static const struct myr_option_rule rules[] = {
+    {"context namespace image gpus-per-node", .needs = "kubeconfig"},
+    {"server token-file ca dir", .against = "kubeconfig"},
+};
+
 static const struct myr_command command = {
     .name = "submit",
     .operands = "FILE",
@@ -54,6 +61,7 @@ static const struct myr_command command = {
         "one row.",
     .example = "myriad submit examples/jobs/hello.yaml --wait",
     CLI_CLIENT_OPTIONS(rows, defaults),
+    CLI_RULES(rules),
     .operand_min = 1,
     .operand_max = 1,
 };
@@ -282,7 +290,8 @@ static int run(struct cli *cli, struct myr_err *err)
     myr_answer_end(&cli->answer);
     show_unheeded(cli, made);
     cli->no = options->wait && strcmp(client_text(cli, doc, "state"), "done") != 0;
-    myr_answer_next(&cli->answer, "myriad job %s %s", options->wait ? "logs" : "show", id);
+    myr_answer_next(&cli->answer, NULL, "myriad job %s %s%s", options->wait ? "logs" : "show", id,
+                    client_where(cli));
     return MYR_OK;
 }
 

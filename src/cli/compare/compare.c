@@ -39,8 +39,9 @@ static const struct myr_option rows[] = {
     CLI_COUNT("seed", struct options, seed, 0, 0, "of hashes"),
     CLI_TEXT("group", "NAME", struct options, group,
              "the servers that train, where a design has several kinds; the first when absent"),
-    CLI_TEXT("in-use", "SHARE", struct options, in_use,
+    {CLI_ROW("in-use", MYR_OPTION_TEXT, "SHARE", struct options, in_use,
              "of the years, in which steps run; 0.9 when absent"),
+     .needs = "model"},
     CLI_PATH("prices", "FILE", struct options, prices,
              "a price list (CSV: part,price,currency,date), in place of the specs'"),
     CLI_LIST("catalog", "FILE", struct options, catalogs,
@@ -87,24 +88,29 @@ static void tell(void *context, uint64_t done, uint64_t total)
     cli_progress_step(progress, done);
 }
 
-/* Page and picture in the language asked for; NULL is English, which needs no words looked up. */
+/*
+ * Page and picture, together, in the language asked for; NULL is English, which needs no words
+ * looked up.
+ */
 static int write_files(struct cli *cli, const struct options *options,
                        const struct myr_design_comparison *found, struct myr_err *err)
 {
     MYR_CLEANUP(myr_lang_done) struct myr_lang lang = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf page = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf picture = {};
+    MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {};
     bool other;
     MYR_TRY(myr_report_language(&cli->arena, languages[options->lang], &lang, &other, err));
+    MYR_TRY(myr_file_set_begin(&set, NULL, err));
     if (options->report) {
         myr_design_comparison_html(found, other ? &lang : NULL, &page);
-        MYR_TRY(myr_file_write(options->report, &page, err));
+        MYR_TRY(myr_file_set_add(&set, options->report, &page, err));
     }
     if (options->picture) {
         myr_design_comparison_svg(found, other ? &lang : NULL, &picture);
-        MYR_TRY(myr_file_write(options->picture, &picture, err));
+        MYR_TRY(myr_file_set_add(&set, options->picture, &picture, err));
     }
-    return MYR_OK;
+    return myr_file_set_commit(&set, err);
 }
 
 /* It lies in the arena; what it has opened does not. */

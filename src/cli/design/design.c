@@ -18,8 +18,9 @@ static const struct myr_option rows[] = {
              "show the ports of one device and what they are cabled to"),
     CLI_FLAG("check", struct options, check,
              "hold cages, modules and cables against the parts once more"),
-    CLI_LIST("catalog", "FILE", struct options, catalogs,
+    {CLI_ROW("catalog", MYR_OPTION_LIST, "FILE", struct options, catalogs,
              "own parts, added to the built-in ones, for --check"),
+     .needs = "check"},
 };
 
 static const struct myr_command *const subcommands[] = {&cli_design_apply_command};
@@ -65,8 +66,7 @@ static int run(struct cli *cli, struct myr_err *err)
     } else {
         myr_answer_null(answer, "device");
         myr_plan_page(&design, answer, rows_of);
-        myr_answer_next(answer, "myriad design %s --device node/00000",
-                        myr_answer_word(answer, path));
+        myr_answer_next(answer, NULL, "%s --device node/00000", cli_again(cli, cli->command, NULL));
     }
     myr_answer_rows(answer, rows_of);
     return MYR_OK;

@@ -27,8 +27,15 @@ static const struct myr_option rows[] = {
     CLI_PATH("binding", "FILE", struct options, binding, "binding.yaml: real GUIDs and host names"),
     CLI_PATH("tenants", "FILE", struct options, tenants,
              "CSV list with the columns tenant and nodes: partitions, filters of SONiC, VRFs"),
-    CLI_FLAG("vrf", struct options, vrf, "SONiC: tenants as VRFs over EVPN instead of filters"),
+    {CLI_ROW("vrf", MYR_OPTION_FLAG, NULL, struct options, vrf,
+             "SONiC: tenants as VRFs over EVPN instead of filters"),
+     .needs = "tenants"},
     CLI_LIST("catalog", "FILE", struct options, catalogs, "own parts, added to the built-in ones"),
+};
+
+/* The list is of formats: nothing is exported. */
+static const struct myr_option_rule rules[] = {
+    {"out net binding tenants vrf catalog", .against = "list"},
 };
 
 /* The formats, for completion of the first operand. */
@@ -49,6 +56,7 @@ static const struct myr_command command = {
                "files and their texts.",
     .example = "myriad export opensm out/h100-64/design.myr --out out/h100-64/opensm",
     CLI_OPTIONS(rows, defaults),
+    CLI_RULES(rules),
     .operand_max = 2,
     .words = put_names,
 };
@@ -157,12 +165,11 @@ static int run(struct cli *cli, struct myr_err *err)
         return rc;
     }
     MYR_TRY(myr_exporter_find(cli->operands.items[0], &exporter, err));
-    /* VRFs are of tenants: without a list there are none to make. */
-    if (options->vrf && !options->tenants) {
-        int rc = myr_err_set(err, MYR_EINVAL, "--vrf needs a list of tenants");
-        myr_err_hint(err, "--tenants tenants.csv");
-        return rc;
-    }
+    MYR_TRY(myr_exporter_check(exporter,
+                               (cli_typed(cli, "binding") ? MYR_EXPORT_BINDING : 0) |
+                                   (cli_typed(cli, "tenants") ? MYR_EXPORT_TENANTS : 0) |
+                                   (cli_typed(cli, "vrf") ? MYR_EXPORT_VRF : 0),
+                               err));
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
     MYR_TRY(myr_design_open(&design, cli->operands.items[1], err));
     struct myr_export job = {

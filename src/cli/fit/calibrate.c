@@ -101,9 +101,10 @@ static void show_errors(struct myr_answer *answer, const char *what,
 }
 
 /* The error of runs left out stands between the others: it is the one that counts. */
-static void show(struct myr_answer *answer, const struct myr_calibration_job *job,
+static void show(struct cli *cli, const struct myr_calibration_job *job,
                  const struct myr_value *constants, const char *out)
 {
+    struct myr_answer *answer = &cli->answer;
     static const struct myr_answer_column columns[] = {
         MYR_COLUMN("name", "CONSTANT", 0),
         {"shipped", "SHIPPED", MYR_COLUMN_NUMBER, 4},
@@ -134,11 +135,15 @@ static void show(struct myr_answer *answer, const struct myr_calibration_job *jo
         myr_answer_para(answer, "These measurements do not make left-out ones better: keep the "
                                 "shipped profile.");
     } else if (!out) {
-        myr_answer_next(answer, "the same with --out FILE, which writes the profile");
+        myr_answer_next(answer, "to write the profile", "%s --out mine.yaml",
+                        cli_again(cli, cli->command, NULL));
     }
     if (out) {
         myr_answer_fact(answer, "written", "%s", out);
-        myr_answer_next(answer, "myriad fit --profile %s ...", myr_answer_word(answer, out));
+        myr_answer_next(answer, "with these constants",
+                        "myriad fit --profile %s --model llama3-70b --device h100 --gpus 512 "
+                        "--batch 512",
+                        myr_answer_word(answer, out));
     }
 }
 
@@ -178,7 +183,7 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_value *constants = put_constants(answer, job);
     myr_answer_rows(answer, constants);
     put_rows(answer, job);
-    show(answer, job, constants, options->out);
+    show(cli, job, constants, options->out);
     return MYR_OK;
 }
 

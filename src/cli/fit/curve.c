@@ -149,7 +149,7 @@ static void show_rest(struct myr_answer *answer, const struct myr_scale_curves *
                     "is hidden whole. Effective compute = peak x GPUs x efficiency; efficiency = "
                     "MFU of the best point x linearity x availability. Availability: failures of "
                     "Llama 3's table, best practice of recovery, best checkpoint interval.");
-    myr_answer_next(answer, "myriad goodput --help, for what failures cost");
+    myr_answer_next(answer, "for what failures cost", "myriad goodput --help");
 }
 
 /* Keys that an answer with points and one without have alike. */

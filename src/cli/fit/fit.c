@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "goodput/goodput.h"
 #include "myriad/study.h"
 
 /* 'pools' asks another question (pools.c); the rest is one case and the files beside its answer. */
@@ -39,6 +40,13 @@ static const struct myr_option rows[] = {
     CLI_OUTPUT_FOLDER("plots", "DIR", struct options, plots, "write the plots as SVG files"),
 };
 
+/* Pools name devices and their numbers, and are told whole; a layout that is given is the only one.
+ */
+static const struct myr_option_rule rules[] = {
+    {"design device gpus layout layout-out report plots exhaustive top", .against = "pool"},
+    {"top", .against = "layout"},
+};
+
 static const struct myr_command *const subcommands[] = {
     &cli_fit_curve_command,   &cli_fit_validate_command,  &cli_fit_calibrate_command,
     &cli_fit_compare_command, &cli_fit_constants_command, &cli_fit_models_command,
@@ -57,6 +65,7 @@ static const struct myr_command command = {
         "fits.",
     .example = "myriad fit --model gpt3-175b --gpus 1024 --device h100 --batch 1536",
     CLI_OPTIONS(rows, defaults),
+    CLI_RULES(rules),
     .subcommands = subcommands,
     .subcommand_count = MYR_ARRAY_COUNT(subcommands),
 };
@@ -367,24 +376,21 @@ static void show_nothing(struct cli *cli, const struct myr_study *study)
 /* Files beside the answer */
 
 /* The title says what the layout was found for: the file itself holds axes alone. */
-static int write_layout(const struct options *options, const struct myr_case *it,
-                        const struct myr_study *study, struct myr_err *err)
+static int add_layout(struct myr_file_set *set, const char *path, const struct myr_case *it,
+                      const struct myr_study *study, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     char title[256];
-    if (!options->layout_out) {
-        return MYR_OK;
-    }
     snprintf(title, sizeof(title), "%s on %u x %s, %s: %.3f s a step", it->model.name,
              it->query.gpus, it->query.it.device->name, it->query.it.stack->name,
              study->answer.top[0].step_s);
     myr_layout_file_write(&study->answer.top[0].layout, title, &buf);
-    return myr_file_write(options->layout_out, &buf, err);
+    return myr_file_set_add(set, path, &buf, err);
 }
 
 /* Page and plots are of one report: both are drawn from the same answer. */
-static int write_report(struct cli *cli, const struct myr_case *it, const struct myr_study *study,
-                        struct myr_err *err)
+static int add_report(struct myr_file_set *set, struct cli *cli, const struct myr_case *it,
+                      const struct myr_study *study, struct myr_err *err)
 {
     const struct options *options = cli->options;
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
@@ -401,10 +407,26 @@ static int write_report(struct cli *cli, const struct myr_case *it, const struct
     myr_buf_clear(&buf);
     if (options->report) {
         myr_fit_report_html(&report, &cli->arena, &buf);
-        MYR_TRY(myr_file_write(options->report, &buf, err));
+        MYR_TRY(myr_file_set_add(set, options->report, &buf, err));
     }
-    return options->plots ? myr_fit_report_plots(&report, options->plots, &cli->arena, err)
+    return options->plots ? myr_fit_report_plots(&report, set, options->plots, &cli->arena, err)
                           : MYR_OK;
+}
+
+/* Of one answer: all of them, or none. */
+static int write_files(struct cli *cli, const struct myr_case *it, const struct myr_study *study,
+                       struct myr_err *err)
+{
+    const struct options *options = cli->options;
+    MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {};
+    MYR_TRY(myr_file_set_begin(&set, NULL, err));
+    if (options->layout_out) {
+        MYR_TRY(add_layout(&set, options->layout_out, it, study, err));
+    }
+    if (options->report || options->plots) {
+        MYR_TRY(add_report(&set, cli, it, study, err));
+    }
+    return myr_file_set_commit(&set, err);
 }
 
 /*
@@ -471,19 +493,20 @@ static void put_study(struct cli *cli, const struct myr_case *it, const struct m
     }
 }
 
-/* Goodput takes a layout from a file: where none was written, that comes first. */
-static void hint_next(struct cli *cli, const struct options *options, const struct myr_case *it)
+/*
+ * Goodput takes a layout from a file: where none was written, that comes first. All else that
+ * shaped the answer goes along, so that the step there is this one.
+ */
+static void hint_next(struct cli *cli, const struct options *options)
 {
-    const char *design = options->of.design;
     const char *file = options->layout_out ? options->layout_out : options->of.layout;
     if (file) {
-        myr_answer_next(&cli->answer, "myriad goodput --model %s --device %s --layout %s%s%s",
-                        myr_answer_word(&cli->answer, options->of.model), it->query.it.device->name,
-                        myr_answer_word(&cli->answer, file), design ? " --design " : "",
-                        design ? myr_answer_word(&cli->answer, design) : "");
+        myr_answer_next(&cli->answer, NULL, "%s --layout %s",
+                        cli_again(cli, cli_goodput_verb.row, "layout report"),
+                        myr_answer_word(&cli->answer, file));
     } else {
-        myr_answer_next(&cli->answer,
-                        "the same with --layout-out FILE, for goodput and sched place");
+        myr_answer_next(&cli->answer, "for goodput and sched place", "%s --layout-out layout.yaml",
+                        cli_again(cli, cli->command, NULL));
     }
 }
 
@@ -511,44 +534,14 @@ static int run_case(struct cli *cli, const struct myr_case_question *question, s
     MYR_TRY(myr_study_around(it, &cli->arena, study, err));
     /* Files before the answer: what cannot be written is an error, and then nothing is printed. */
     if (study->found) {
-        MYR_TRY(write_layout(options, it, study, err));
-        MYR_TRY(write_report(cli, it, study, err));
+        MYR_TRY(write_files(cli, it, study, err));
     }
     put_study(cli, it, study);
     cli->no = !study->found;
     if (study->found) {
-        hint_next(cli, options, it);
+        hint_next(cli, options);
     }
     return MYR_OK;
-}
-
-/* Options that speak of one kind of GPUs. */
-static int check_pools(const struct options *o, struct myr_err *err)
-{
-    const char *odd = o->of.design    ? "--design"
-                      : o->of.device  ? "--device"
-                      : o->of.gpus    ? "--gpus"
-                      : o->of.layout  ? "--layout"
-                      : o->layout_out ? "--layout-out"
-                      : o->report     ? "--report"
-                      : o->plots      ? "--plots"
-                      : o->exhaustive ? "--exhaustive"
-                                      : NULL;
-    if (!odd) {
-        return MYR_OK;
-    }
-    int rc = myr_err_set(err, MYR_EINVAL, "%s does not go with --pool", odd);
-    myr_err_hint(err, "--pool names devices and their numbers: --pool h800:512 --pool a100-80:512");
-    return rc;
-}
-
-/* A layout that is given is the only one: there are no others to show. */
-static int check_layout(const struct options *o, struct myr_err *err)
-{
-    if (!o->of.layout || o->top == defaults.top) {
-        return MYR_OK;
-    }
-    return myr_err_set(err, MYR_EINVAL, "--top does not go with --layout: nothing is searched for");
 }
 
 static int run(struct cli *cli, struct myr_err *err)
@@ -561,12 +554,8 @@ static int run(struct cli *cli, struct myr_err *err)
     question.exhaustive = options->exhaustive;
     question.progress = show_progress;
     question.progress_context = &progress;
-    if (options->pools.count == 0) {
-        MYR_TRY(check_layout(options, err));
-        return run_case(cli, &question, err);
-    }
-    MYR_TRY(check_pools(options, err));
-    return cli_fit_pools(cli, &question, &options->pools, err);
+    return options->pools.count == 0 ? run_case(cli, &question, err)
+                                     : cli_fit_pools(cli, &question, &options->pools, err);
 }
 
 const struct cli_verb cli_fit_verb = {&command, run, .group = CLI_PROVE_GROUP};

@@ -39,9 +39,11 @@ static const struct myr_option rows[] = {
              "with --design: what runs where, as 'sched place' reads it"),
     CLI_PATH("hosts", "FILE", struct options, hosts,
              "with --design: real names of its nodes, one a line in their order"),
-    CLI_COUNT("gpus-per-node", struct options, gpus_per_node, 1, 64,
-              "without a design; else 8, or 4 of a rack that is one domain"),
-    CLI_TEXT("name", "WORD", struct options, name, "of the job; the model's when absent"),
+    {CLI_ROW("gpus-per-node", MYR_OPTION_U64, "N", struct options, gpus_per_node,
+             "without a design; else 8, or 4 of a rack that is one domain"),
+     .min = 1, .max = 64, .against = "design"},
+    CLI_TEXT("name", "WORD", struct options, name,
+             "of the job of sbatch or submit; the model's when absent"),
     CLI_TEXT("code", "DIR", struct options, code, "the trainer's checkout, on the hosts"),
     CLI_TEXT("data", "PATH", struct options, data,
              "tokens, on the hosts; made-up ones when absent"),
@@ -184,10 +186,24 @@ static struct myr_launch_question make_question(const struct options *o)
     return q;
 }
 
+/* Only a queue has names for what it runs. */
+static int check_name(const struct cli *cli, struct myr_err *err)
+{
+    const struct options *options = cli->options;
+    bool queued = options->how == MYR_LAUNCHER_SBATCH || options->how == MYR_LAUNCHER_SUBMIT;
+    if (queued || !cli_typed(cli, "name")) {
+        return MYR_OK;
+    }
+    return myr_err_set(err, MYR_EINVAL,
+                       "--name is of a job of sbatch or submit and changes nothing for %s",
+                       launchers[options->how]);
+}
+
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
     struct myr_answer *answer = &cli->answer;
+    MYR_TRY(check_name(cli, err));
     struct myr_launch_question question = make_question(options);
     struct myr_launch_answer *a = MYR_ARENA_ONE(&cli->arena, struct myr_launch_answer);
     int rc = myr_launch_ask(&question, &cli->arena, a, err);

@@ -94,7 +94,8 @@ static int run_models(struct cli *cli, struct myr_err *err)
     myr_answer_end(answer);
     myr_answer_rows(answer, list);
     myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
-    myr_answer_next(answer, "myriad fit --model llama3-70b --device h100 --gpus 512 --batch 512");
+    myr_answer_next(answer, NULL,
+                    "myriad fit --model llama3-70b --device h100 --gpus 512 --batch 512");
     return MYR_OK;
 }
 

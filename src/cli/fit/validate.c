@@ -160,8 +160,8 @@ static int run(struct cli *cli, struct myr_err *err)
     myr_runs_validate(&runs, &profiles, &cli->arena, &result);
     put_tree(&cli->answer, &runs, &result);
     if (result.timed > 0) { /* without a time there is nothing to fit to */
-        myr_answer_next(&cli->answer, "myriad fit calibrate %s --out mine.yaml",
-                        myr_answer_word(&cli->answer, cli->operands.items[0]));
+        myr_answer_next(&cli->answer, NULL, "%s --out mine.yaml",
+                        cli_again(cli, &cli_fit_calibrate_command, NULL));
     }
     return MYR_OK;
 }

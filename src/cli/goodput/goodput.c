@@ -50,6 +50,15 @@ static const struct myr_option rows[] = {
     CLI_OUTPUT("report", "FILE", struct options, report, "write a page with plots (with --model)"),
 };
 
+/* Failures alone know of no model, and what is told of a model's run is of nobody else. */
+static const struct myr_option_rule rules[] = {
+    {"device software recipe profile batch seq design layout tokens spare-risk pue kwh currency "
+     "years gpu-hour report",
+     .needs = "model"},
+    {"target", .against = "model"},
+    {"years", .needs = "design", .against = "gpu-hour"},
+};
+
 static const struct myr_command *const subcommands[] = {
     &cli_goodput_classes_command,
     &cli_goodput_parts_command,
@@ -69,6 +78,7 @@ static const struct myr_command command = {
     .example = "myriad goodput --model llama3-405b --gpus 16384 --device h100 --batch 2048 "
                "--tokens 15e12",
     CLI_OPTIONS(rows, defaults),
+    CLI_RULES(rules),
     .subcommands = subcommands,
     .subcommand_count = MYR_ARRAY_COUNT(subcommands),
 };
@@ -117,35 +127,6 @@ static int read_times(const struct options *o, struct myr_failure_times *ret, st
     return read_numbers(numbers, MYR_ARRAY_COUNT(numbers), err);
 }
 
-/* The first option that only a whole run has a use for. */
-static const char *run_only(const struct options *o)
-{
-    const struct {
-        const char *name;
-        bool given;
-    } all[] = {{"design", o->of.design},
-               {"tokens", o->tokens},
-               {"report", o->report},
-               {"device", o->of.device},
-               {"profile", o->of.profile},
-               {"software", o->of.software != defaults.of.software},
-               {"spare-risk", o->spare_risk},
-               {"pue", o->pue},
-               {"kwh", o->kwh},
-               {"years", o->years},
-               {"gpu-hour", o->gpu_hour},
-               {"currency", o->currency},
-               {"batch", o->of.batch > 0},
-               {"seq", o->of.seq > 0},
-               {"layout", o->of.layout}};
-    for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
-        if (all[i].given) {
-            return all[i].name;
-        }
-    }
-    return NULL;
-}
-
 /* Keys that only a whole run fills. */
 static void put_no_training(struct myr_answer *answer)
 {
@@ -175,9 +156,10 @@ static void put_no_training(struct myr_answer *answer)
 }
 
 /* Tables of what was asked besides stand apart: their columns would be empty for all others. */
-static void show_rows(struct myr_answer *answer, const struct options *o,
-                      const struct myr_value *cases)
+static void show_rows(struct cli *cli, const struct myr_value *cases)
 {
+    const struct options *o = cli->options;
+    struct myr_answer *answer = &cli->answer;
     static const struct myr_answer_column columns[] = {
         MYR_COLUMN("practice", "PRACTICE", 0),
         {"failures_per_1000_node_days", "PER 1000 NODE-DAYS", MYR_COLUMN_NUMBER, 2},
@@ -210,7 +192,8 @@ static void show_rows(struct myr_answer *answer, const struct options *o,
         myr_answer_heading(answer, "Recovery that a goodput of %s needs", o->target);
         myr_answer_table(answer, cases, needed, MYR_ARRAY_COUNT(needed));
     }
-    myr_answer_next(answer, "myriad goodput parts, for what a recovery consists of");
+    myr_answer_next(answer, "for what a recovery consists of", "%s",
+                    cli_again(cli, &cli_goodput_parts_command, NULL));
 }
 
 /* The head of both answers has the same keys; those of a model are null here. */
@@ -262,7 +245,7 @@ static int run_plain(struct cli *cli, struct myr_failure_question *question, str
     myr_answer_end(answer);
     myr_answer_rows(answer, cases);
     myr_answer_null(answer, "failures_per_day_by_class");
-    show_rows(answer, o, cases);
+    show_rows(cli, cases);
     return MYR_OK;
 }
 
@@ -272,12 +255,6 @@ static int run_training(struct cli *cli, const struct myr_failure_question *job,
 {
     const struct options *o = cli->options;
     struct myr_training_question question = myr_training_question_default();
-    const char *odd = o->target ? "--target goes without --model" : NULL;
-    if (odd) {
-        int rc = myr_err_set(err, MYR_EINVAL, "%s", odd);
-        myr_err_hint(err, "%s", command.example);
-        return rc;
-    }
     question.of = cli_case_question(&o->of);
     question.of.gpus = o->job.gpus;
     question.data = o->job.data;
@@ -305,16 +282,7 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_failure_question question = {.fault = (enum myr_fault)o->job.fault, .play = o->play};
     MYR_TRY(read_times(o, &question.times, err));
     MYR_TRY(read_number(o->target, "target", 1e-6, 0.999999, &question.target, err));
-    if (o->of.model) {
-        return run_training(cli, &question, err);
-    }
-    /* An option that would change nothing is refused: whoever gave it thinks that it counts. */
-    if (run_only(o)) {
-        int rc = myr_err_set(err, MYR_EINVAL, "--%s goes with --model", run_only(o));
-        myr_err_hint(err, "%s", command.example);
-        return rc;
-    }
-    return run_plain(cli, &question, err);
+    return o->of.model ? run_training(cli, &question, err) : run_plain(cli, &question, err);
 }
 
 const struct cli_verb cli_goodput_verb = {&command, run, .group = CLI_PROVE_GROUP};

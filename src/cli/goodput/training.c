@@ -275,7 +275,8 @@ static void show(struct cli *cli, const struct myr_training *t, const char *repo
     if (report) {
         myr_answer_fact(answer, "report", "%s", report);
     } else {
-        myr_answer_next(answer, "the same with --report run.html, a page with plots");
+        myr_answer_next(answer, "for a page with plots", "%s --report run.html",
+                        cli_again(cli, cli->command, NULL));
     }
 }
 

@@ -100,7 +100,7 @@ static const char *kept(struct cli *cli, const struct myr_doc *map, const char *
 }
 
 /* The same keys as of a job on a server, which 'submit' tells of too. */
-static void show(struct cli *cli, const struct myr_doc *made)
+static void show(struct cli *cli, const struct kubernetes_job *how, const struct myr_doc *made)
 {
     const struct myr_doc *meta = myr_doc_get(made, "metadata"), *spec = myr_doc_get(made, "spec");
     struct myr_answer *answer = &cli->answer;
@@ -123,7 +123,9 @@ static void show(struct cli *cli, const struct myr_doc *made)
     myr_answer_fact(answer, "job", "%s", name);
     myr_answer_fact(answer, "namespace", "%s", space);
     myr_answer_fact(answer, "pods", "%llu", (unsigned long long)pods);
-    myr_answer_next(answer, "kubectl describe job %s -n %s", name, space);
+    myr_answer_next(answer, NULL, "kubectl --kubeconfig %s%s%s describe job %s -n %s",
+                    myr_answer_word(answer, how->kubeconfig), how->context ? " --context " : "",
+                    how->context ? myr_answer_word(answer, how->context) : "", name, space);
 }
 
 /* A name with a random end: the same file can be submitted twice, as on a server. */
@@ -158,7 +160,7 @@ int kubernetes_submit(struct cli *cli, const struct kubernetes_job *how, const c
     if (rc == MYR_OK) {
         const char *keys[MYR_JOBFILE_KEYS];
         uint32_t count = myr_jobfile_unheeded(text, MYR_JOB_KUBERNETES, keys);
-        show(cli, made);
+        show(cli, how, made);
         job_put_unheeded(cli, keys, count, myr_job_world_names[MYR_JOB_KUBERNETES]);
     }
     return rc;

@@ -238,7 +238,8 @@ static int run(struct cli *cli, struct myr_err *err)
     show_summary(cli, &fabric, &use);
     put_tables(cli, &use);
     if (!options->svg) {
-        myr_answer_next(&cli->answer, "the same with --svg job.svg, for a drawing");
+        myr_answer_next(&cli->answer, "for a drawing", "%s --svg job.svg",
+                        cli_again(cli, cli->command, NULL));
     }
     return MYR_OK;
 }

@@ -42,10 +42,10 @@ static void show_next(struct cli *cli, const struct options *options)
     struct myr_answer *answer = &cli->answer;
     myr_answer_text(answer, "folder", options->out);
     if (options->out) {
-        myr_answer_next(answer, "myriad design %s/design.myr",
+        myr_answer_next(answer, NULL, "myriad design %s/design.myr",
                         myr_answer_word(answer, options->out));
     } else {
-        myr_answer_next(answer, "%s --out out/grown", cli_again(cli, cli->command, NULL));
+        myr_answer_next(answer, NULL, "%s --out out/grown", cli_again(cli, cli->command, NULL));
     }
 }
 

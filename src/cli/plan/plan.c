@@ -132,12 +132,15 @@ static void show(struct cli *cli, const struct options *options, const struct my
                         "browser",
                         design->room ? ", racks.csv" : "", design->room ? ", racks.svg" : "",
                         options->labels ? ", labels.html" : "");
-        myr_answer_next(answer, "myriad export p2p %s/design.myr --out %s/p2p.csv",
-                        myr_answer_word(answer, options->out),
-                        myr_answer_word(answer, options->out));
+        const struct myr_operands of = {
+            .items = {"p2p", myr_arena_printf(&cli->arena, "%s/design.myr", options->out)},
+            .count = 2};
+        myr_answer_next(
+            answer, NULL, "%s --out %s", cli_again_on(cli, cli_export_verb.row, &of, "out"),
+            myr_answer_word(answer, myr_arena_printf(&cli->arena, "%s/p2p.csv", options->out)));
     } else {
         myr_answer_next(
-            answer, "%s --out %s", cli_again(cli, cli->command, "explain"),
+            answer, NULL, "%s --out %s", cli_again(cli, cli->command, "explain"),
             myr_answer_word(answer, myr_arena_printf(&cli->arena, "out/%s",
                                                      myr_design_str(design, design->head->name))));
     }

@@ -57,6 +57,18 @@ void cli_show_assumed(struct cli *cli, const struct myr_value *list)
     myr_answer_table(&cli->answer, list, columns, MYR_ARRAY_COUNT(columns));
 }
 
+/* What makes the spec is in it now; own parts are not. */
+static void hint_next(struct cli *cli, const struct options *options, const char *file)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
+    myr_buf_printf(&line, "myriad plan %s", myr_answer_word(&cli->answer, file));
+    for (uint32_t i = 0; i < options->catalogs.count; i++) {
+        myr_buf_printf(&line, " --catalog %s",
+                       myr_answer_word(&cli->answer, options->catalogs.items[i]));
+    }
+    myr_answer_next(&cli->answer, NULL, "%s", line.data);
+}
+
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
@@ -80,7 +92,7 @@ static int run(struct cli *cli, struct myr_err *err)
     myr_answer_rows(&cli->answer, assumed);
     myr_answer_fact(&cli->answer, "written", "%s", file);
     cli_show_assumed(cli, assumed);
-    myr_answer_next(&cli->answer, "myriad plan %s", myr_answer_word(&cli->answer, file));
+    hint_next(cli, options, file);
     return MYR_OK;
 }
 

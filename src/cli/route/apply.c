@@ -60,7 +60,7 @@ static int check_options(const struct cli *cli, uint32_t target, struct myr_err 
               {"hash", MYR_APPLY_ROCE},     {"seed", MYR_APPLY_ROCE},
               {"seeds", MYR_APPLY_ROCE},    {"order", MYR_APPLY_ROCE}};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(of); i++) {
-        if (of[i].target != target && cli_given(cli, of[i].name)) {
+        if (of[i].target != target && cli_typed(cli, of[i].name)) {
             return myr_err_set(err, MYR_EINVAL, "--%s is for %s and changes nothing for %s",
                                of[i].name, myr_apply_target_names[of[i].target],
                                myr_apply_target_names[target]);
@@ -99,7 +99,7 @@ static int run(struct cli *cli, struct myr_err *err)
          * Where tables could deadlock it wrote settings of OpenSM instead, which start otherwise.
          */
         bool tables = strcmp(applied.engine, "file") == 0;
-        myr_answer_next(&cli->answer, tables ? "opensm -R file -U %s" : "opensm -F %s",
+        myr_answer_next(&cli->answer, NULL, tables ? "opensm -R file -U %s" : "opensm -F %s",
                         myr_answer_word(&cli->answer, options->out));
     }
     return MYR_OK;

@@ -22,6 +22,10 @@ static const struct myr_option rows[] = {
     CLI_BALANCE_ROWS(struct options),
 };
 
+static const struct myr_option_rule rules[] = {
+    CLI_FLOW_RULES,
+};
+
 const struct myr_command cli_route_blast_command = {
     .name = "route blast",
     .operands = "DESIGN",
@@ -30,6 +34,7 @@ const struct myr_command cli_route_blast_command = {
                "of the bisection; each name of --of is a row. Flows are optional.",
     .example = "myriad route blast out/h100-10k/design.myr --of rail-group/1,leaf/p0-g0-r0",
     CLI_OPTIONS(rows, defaults),
+    CLI_RULES(rules),
     .operand_max = 1,
 };
 

@@ -111,7 +111,11 @@ static int run(struct cli *cli, struct myr_err *err)
                     degraded.left.hosts_cut);
     /* With nothing dead left and planned are the same: the next question is with something. */
     if (degraded.left.dead_links == 0) {
-        myr_answer_next(answer, "the same with --dead spine/p0-0, to see what is left without it");
+        const struct myr_network *net = fabric.graph.net;
+        uint32_t device = net->spine ? net->first_spine : fabric.graph.first_switch;
+        myr_answer_next(answer, "to see what is left without a switch", "%s --dead %s",
+                        cli_again(cli, cli->command, "dead"),
+                        myr_name_device(&cli->arena, &fabric.design, device));
     }
     return MYR_OK;
 }

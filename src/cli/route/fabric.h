@@ -51,6 +51,13 @@ struct cli_balance {
         CLI_COUNT("seed", holder, balance.seed, 0, 0, "of the hashes"),      \
         CLI_FLAG("polarised", holder, balance.polarised, "every switch hashes with the same seed")
 
+/* Of verbs that can do without flows: what would be said of flows that nobody asked for. */
+#define CLI_FLOW_RULES                                                     \
+    {"axis pattern", .needs = "layout nodes"},                             \
+    {                                                                      \
+        "policy seed polarised", .needs = "flows layout nodes permutation" \
+    }
+
 /* The operand, or --design, and not both. Close 'ret' in any case. */
 MYR_MUST_USE int cli_fabric_open(const struct cli *cli, const struct cli_fabric *fabric,
                                  bool need_flows, struct myr_fabric_case *ret, struct myr_err *err);

@@ -23,6 +23,11 @@ static const struct myr_option rows[] = {
     CLI_BALANCE_ROWS(struct options),
 };
 
+static const struct myr_option_rule rules[] = {
+    {"all", .against = "link device"},
+    CLI_FLOW_RULES,
+};
+
 const struct myr_command cli_route_failover_command = {
     .name = "route failover",
     .operands = "DESIGN",
@@ -33,6 +38,7 @@ const struct myr_command cli_route_failover_command = {
                "--permutation, --layout) also how many of them it takes along.",
     .example = "myriad route failover out/h100-10k/design.myr --device spine/p0-3",
     CLI_OPTIONS(rows, defaults),
+    CLI_RULES(rules),
     .operand_max = 1,
 };
 
@@ -91,7 +97,8 @@ static void put_answer(struct cli *cli, const struct myr_fabric_case *fabric,
                     "that remains.%s",
                     kinds ? " One of each kind is shown, ALIKE says how many there are." : "");
     if (!flows) {
-        myr_answer_next(answer, "the same with --permutation 1 or --layout, to count flows");
+        myr_answer_next(answer, "to count flows", "%s --permutation 1",
+                        cli_again(cli, cli->command, NULL));
     }
 }
 

@@ -100,6 +100,23 @@ static struct myr_value *put_policies(struct myr_answer *answer, uint32_t first,
     return list;
 }
 
+/*
+ * Flows are what decides here and there; where they are those of nobody's word, failover has none,
+ * and nothing to say of how they are spread. Sprayed ones have no paths that it could count.
+ */
+static void hint_next(struct cli *cli)
+{
+    const struct options *options = cli->options;
+    bool flows = cli_given(cli, "flows") || cli_given(cli, "layout") || cli_given(cli, "nodes") ||
+                 cli_given(cli, "permutation");
+    bool sprayed = options->policy == 1 + MYR_POLICY_SPRAY;
+    myr_answer_next(&cli->answer, "for what a dead link costs", "%s",
+                    cli_again(cli, cli_route_failover_verb.row,
+                              !flows    ? "policy seed polarised axis pattern"
+                              : sprayed ? "policy seed polarised"
+                                        : NULL));
+}
+
 /* 'reports' has one entry for each policy that was asked for, from the first of them on. */
 static void put_answer(struct cli *cli, const struct myr_fabric_case *fabric,
                        const struct myr_balance_report *reports)
@@ -138,8 +155,7 @@ static void put_answer(struct cli *cli, const struct myr_fabric_case *fabric,
                         "bound could be better.",
                         gap_of(last));
     }
-    myr_answer_next(answer, "%s, for what a dead link costs",
-                    cli_again(cli, cli_route_failover_verb.row, NULL));
+    hint_next(cli);
 }
 
 static int run(struct cli *cli, struct myr_err *err)

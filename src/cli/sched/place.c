@@ -237,9 +237,10 @@ static void show_plot(struct cli *cli)
     struct myr_answer *answer = &cli->answer;
     if (options->plot) {
         myr_answer_fact(answer, "plot", "%s", options->plot);
-        myr_answer_next(answer, "%s -o csv, for a host file", cli_again(cli, cli->command, "plot"));
+        myr_answer_next(answer, "for a host file", "%s -o csv",
+                        cli_again(cli, cli->command, "plot"));
     } else {
-        myr_answer_next(answer, "%s --plot gang.svg, to see it on its leaves",
+        myr_answer_next(answer, "to see it on its leaves", "%s --plot gang.svg",
                         cli_again(cli, cli->command, NULL));
     }
 }

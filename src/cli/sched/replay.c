@@ -338,33 +338,32 @@ static void fill(struct cli *cli, const struct myr_replay_answer *a)
     if (a->explained) {
         show_why(answer, a);
     } else if (a->result.wait_max_h > 0) {
-        myr_answer_next(answer, "%s --explain longest", cli_again(cli, cli->command, "explain"));
+        myr_answer_next(answer, "for why the longest wait was", "%s --explain longest",
+                        cli_again(cli, cli->command, "explain"));
     }
 }
 
-/* All drawings or none: they appear together. */
-static int write_plots(const char *folder, const struct myr_replay_answer *a, struct myr_err *err)
+static int add_plots(struct myr_file_set *set, const char *folder,
+                     const struct myr_replay_answer *a, struct myr_err *err)
 {
-    MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {};
-    MYR_TRY(myr_file_set_begin(&set, folder, err));
     for (uint32_t i = 0; i < MYR_REPLAY_CHARTS; i++) {
         MYR_CLEANUP(myr_buf_done) struct myr_buf chart = {};
         myr_replay_chart(a, i, MYR_CHART_WIDE, &chart);
-        MYR_TRY(myr_file_set_add(&set, myr_replay_chart_names[i], &chart, err));
+        MYR_TRY(myr_file_set_add_in(set, folder, myr_replay_chart_names[i], &chart, err));
     }
-    return myr_file_set_commit(&set, err);
+    return MYR_OK;
 }
 
-/* Schedule and page are one set: where one cannot be written, the other is not. */
+/* Drawings, schedule and page are one set: where one cannot be written, the others are not. */
 static int write_files(const struct options *options, const struct myr_replay_question *question,
                        const struct myr_replay_answer *a, struct myr_err *err)
 {
     MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf page = {};
-    if (options->plots) {
-        MYR_TRY(write_plots(options->plots, a, err));
-    }
     MYR_TRY(myr_file_set_begin(&set, NULL, err));
+    if (options->plots) {
+        MYR_TRY(add_plots(&set, options->plots, a, err));
+    }
     if (options->schedule) {
         MYR_TRY(myr_file_set_add(&set, options->schedule, &a->schedule, err));
     }

@@ -139,7 +139,7 @@ static int init_run(struct cli *cli, struct myr_err *err)
                         "the first token submits no jobs: ranks never run as root, and --user "
                         "names nobody else");
     }
-    myr_answer_next(&cli->answer, "myriad serve %s", myr_answer_word(&cli->answer, folder));
+    myr_answer_next(&cli->answer, NULL, "myriad serve %s", myr_answer_word(&cli->answer, folder));
     return MYR_OK;
 }
 

@@ -155,12 +155,12 @@ static int run(struct cli *cli, struct myr_err *err)
     cli_sim_put(cli, &question, &sim);
     if (options->save) {
         myr_answer_fact(&cli->answer, "saved", "%s, as it was at %s", options->save, options->at);
-        myr_answer_next(&cli->answer, "myriad sim resume %s",
+        myr_answer_next(&cli->answer, NULL, "myriad sim resume %s",
                         myr_answer_word(&cli->answer, options->save));
     }
     if (!options->report) {
-        myr_answer_next(&cli->answer,
-                        "the same with --report sim.html, for load and critical path as a page");
+        myr_answer_next(&cli->answer, "for load and critical path as a page",
+                        "%s --report sim.html", cli_again(cli, cli->command, "save at"));
     }
     return MYR_OK;
 }

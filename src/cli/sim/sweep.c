@@ -205,6 +205,7 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_sweep sweep;
     struct myr_sweep_result result;
     struct myr_sweep_run how = {.out = options->out,
+                                .plot = options->plot,
                                 .version = cli_version,
                                 .shard_count = 1,
                                 .workers = (uint32_t)options->workers,
@@ -224,12 +225,11 @@ static int run(struct cli *cli, struct myr_err *err)
     }
     MYR_TRY(myr_sweep_read(&sweep, &cli->arena, cli->operands.items[0], err));
     MYR_TRY(myr_sweep_run(&sweep, &how, &cli->arena, &result, err));
-    if (options->plot) {
-        MYR_TRY(myr_sweep_plot(&sweep, &result, options->plot, err));
-    }
     put_answer(cli, &sweep, &how, &result);
     if (result.written) {
-        myr_answer_next(&cli->answer, "myriad sim compare %s OTHER.csv, after a change",
+        myr_answer_next(&cli->answer, "after a change", "%s --out after.csv",
+                        cli_again(cli, cli->command, "out plot"));
+        myr_answer_next(&cli->answer, "and then", "myriad sim compare %s after.csv",
                         myr_answer_word(&cli->answer, options->out));
     }
     cli->no = result.failed > 0;

@@ -34,26 +34,30 @@ const struct myr_command twin_run_command = {
     .operand_max = 1,
 };
 
-/* Before the answer: what cannot be written is an error, and then nothing is printed. */
+/*
+ * Before the answer: what cannot be written is an error, and then nothing is printed, nor is one
+ * of them there without the others.
+ */
 static int write_files(const struct options *options, const struct myr_scenario *scenario,
                        const struct myr_twin_result *result, const struct myr_buf *state,
                        struct myr_err *err)
 {
+    MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    int rc = MYR_OK;
+    MYR_TRY(myr_file_set_begin(&set, NULL, err));
     if (options->save) {
         myr_twin_case_write(scenario, result, &text);
-        rc = myr_file_write(options->save, &text, err);
+        MYR_TRY(myr_file_set_add(&set, options->save, &text, err));
     }
-    if (rc == MYR_OK && options->state) {
-        rc = myr_file_write(options->state, state, err);
+    if (options->state) {
+        MYR_TRY(myr_file_set_add(&set, options->state, state, err));
     }
-    if (rc == MYR_OK && options->report) {
+    if (options->report) {
         myr_buf_clear(&text);
         myr_twin_page(scenario, result, &text);
-        rc = myr_file_write(options->report, &text, err);
+        MYR_TRY(myr_file_set_add(&set, options->report, &text, err));
     }
-    return rc;
+    return myr_file_set_commit(&set, err);
 }
 
 static int run(struct cli *cli, struct myr_err *err)

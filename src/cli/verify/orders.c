@@ -102,7 +102,7 @@ static int run(struct cli *cli, struct myr_err *err)
     }
     myr_orders_answer(&orders, &cli->answer);
     if (!options->out) {
-        myr_answer_next(&cli->answer, "%s --out orders, for sheets to print",
+        myr_answer_next(&cli->answer, "for sheets to print", "%s --out orders",
                         cli_again(cli, cli->command, "out"));
     }
     cli->no = !myr_verify_clean(&built.verify);

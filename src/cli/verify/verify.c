@@ -62,7 +62,7 @@ static void show(struct cli *cli, const struct options *options, const struct my
                         built->truncated);
     }
     if (built->verify.repair.step_count) {
-        myr_answer_next(answer, "%s --out orders, for sheets to print",
+        myr_answer_next(answer, "for sheets to print", "%s --out orders",
                         cli_again(cli, &cli_verify_orders_command, "list"));
     }
 }

@@ -23,8 +23,12 @@ static const struct myr_option rows[] = {
     CLI_COUNT("add-gpus", struct options, add_gpus, 1, 1 << 24, "add so many GPUs, in whole nodes"),
     CLI_COUNT("submit-gpus", struct options, submit_gpus, 1, 1 << 24,
               "submit a job of so many GPUs"),
-    CLI_COUNT("priority", struct options, priority, 0, MYR_PRIORITY_MAX, "of that job"),
+    {CLI_ROW("priority", MYR_OPTION_U64, "N", struct options, priority, "of that job"),
+     .max = MYR_PRIORITY_MAX, .needs = "submit-gpus"},
 };
+
+/* A saved state asks no server. */
+static const struct myr_option_rule rules[] = {{"server token-file ca dir", .alone = true}};
 
 static const struct myr_command command = {
     .name = "whatif",
@@ -35,6 +39,7 @@ static const struct myr_command command = {
                "wait, or jobs would find no room. CSV output lists the counts.",
     .example = "myriad whatif state.myr --lose-leaf 3 --submit-gpus 256",
     CLI_CLIENT_OPTIONS(rows, defaults),
+    CLI_RULES(rules),
     .operand_max = 1,
 };
 

@@ -155,6 +155,11 @@ int myr_recipe_words(const char *name, const char *text, struct myr_stated *ret,
             return myr_err_set(err, MYR_EINVAL, "%s: %s '%s', expected %s", name,
                                capabilities[i].name, myr_text_excerpt(value, excerpt), words_of(i));
         }
+        /* Which of two was meant cannot be known. */
+        if (stated.set & 1U << i) {
+            return myr_err_set(err, MYR_EINVAL, "%s: %s is given twice, once is expected", name,
+                               capabilities[i].name);
+        }
         state(&stated, (enum myr_capability)i, number);
     }
     *ret = stated;

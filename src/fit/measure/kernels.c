@@ -287,7 +287,7 @@ static int read_row(const struct reader *r, struct myr_kernel *ret, struct myr_e
 /* All columns must be there: the file is this program's own. */
 static int read_header(struct reader *r, struct myr_err *err)
 {
-    int rows = myr_csv_next(&r->csv, err);
+    int rows = myr_csv_header(&r->csv, err);
     MYR_TRY(rows);
     if (rows == 0) {
         return myr_err_set(err, MYR_EINVAL, "%s: no rows", r->csv.file);

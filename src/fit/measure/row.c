@@ -116,7 +116,7 @@ const char *fit_row_odd(const struct fit_row *r)
 int fit_row_header(struct fit_row *r, struct myr_err *err)
 {
     static const enum fit_column needed[] = {COLUMN_software, COLUMN_hw, COLUMN_gpus, COLUMN_gbs};
-    int rows = myr_csv_next(&r->csv, err);
+    int rows = myr_csv_header(&r->csv, err);
     MYR_TRY(rows);
     if (rows == 0) {
         return myr_err_set(err, MYR_EINVAL, "%s: no rows", r->csv.file);

@@ -458,6 +458,10 @@ int myr_runs_parse(struct myr_runs *runs, struct myr_arena *arena,
         MYR_ASSERT(runs->count < capacity);
         read_run(r, &runs->items[runs->count++]);
     }
+    if (rc == 0 && runs->count == 0) {
+        return myr_err_set(err, MYR_EINVAL, "%s:1:1: no rows below the header, one is expected",
+                           file);
+    }
     for (uint32_t i = 0; rc >= 0 && i < runs->count; i++) {
         runs->items[i].it.model = &runs->items[i].model; /* the rows no longer move */
         runs->items[i].it.recipes = runs->items[i].recipes;

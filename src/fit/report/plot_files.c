@@ -1,18 +1,25 @@
-/* plot_files: the charts of a report as files of their own, written together or not at all. */
+/* plot_files: the charts of a report as files of their own, in the set of whoever asks. */
 #include "myriad/fit/report.h"
 
+/* Where the charts go. */
+struct folder {
+    struct myr_file_set *set;
+    const char *path;
+};
+
 /* The buffer is emptied for the next one. */
-static int add_plot(struct myr_file_set *set, const char *name, struct myr_buf *buf,
+static int add_plot(const struct folder *to, const char *name, struct myr_buf *buf,
                     struct myr_err *err)
 {
-    int rc = myr_file_set_add(set, name, buf, err);
+    int rc = myr_file_set_add_in(to->set, to->path, name, buf, err);
     myr_buf_clear(buf);
     return rc;
 }
 
-static int add_plots(struct myr_file_set *set, const struct myr_fit_report *report,
-                     struct myr_arena *arena, struct myr_err *err)
+int myr_fit_report_plots(const struct myr_fit_report *report, struct myr_file_set *set,
+                         const char *folder, struct myr_arena *arena, struct myr_err *err)
 {
+    const struct folder to = {set, folder};
     const struct myr_fit_query *query = report->query;
     const struct myr_fit_answer *answer = report->answer;
     const struct myr_layout *best = &answer->top[0].layout;
@@ -22,18 +29,13 @@ static int add_plots(struct myr_file_set *set, const struct myr_fit_report *repo
     MYR_ASSERT(answer->top_count > 0);
     myr_fit_cost_of(&query->it, best, &cost);
     myr_plot_step(&cost, MYR_CHART_WIDE, &buf);
-    int rc = add_plot(set, "step.svg", &buf, err);
-    if (rc == MYR_OK && best->pp > 1) {
+    MYR_TRY(add_plot(&to, "step.svg", &buf, err));
+    if (best->pp > 1) {
         myr_plot_pipeline(&query->it, best, &buf);
-        rc = add_plot(set, "pipeline.svg", &buf, err);
+        MYR_TRY(add_plot(&to, "pipeline.svg", &buf, err));
     }
-    if (rc == MYR_OK) {
-        myr_plot_memory(&query->it, answer->top, answer->top_count, MYR_CHART_WIDE, &buf);
-        rc = add_plot(set, "memory.svg", &buf, err);
-    }
-    if (rc < 0) {
-        return rc;
-    }
+    myr_plot_memory(&query->it, answer->top, answer->top_count, MYR_CHART_WIDE, &buf);
+    MYR_TRY(add_plot(&to, "memory.svg", &buf, err));
     /* Weak and strong scaling. */
     myr_fit_growth(query, 8, query->gpus, true, arena, &growth[0]);
     myr_fit_growth(query, 8, query->gpus, false, arena, &growth[1]);
@@ -41,14 +43,5 @@ static int add_plots(struct myr_file_set *set, const struct myr_fit_report *repo
         return MYR_OK; /* one point is no line */
     }
     myr_plot_linearity(&growth[0], &growth[1], MYR_CHART_WIDE, &buf);
-    return add_plot(set, "linearity.svg", &buf, err);
-}
-
-int myr_fit_report_plots(const struct myr_fit_report *report, const char *folder,
-                         struct myr_arena *arena, struct myr_err *err)
-{
-    MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {};
-    MYR_TRY(myr_file_set_begin(&set, folder, err));
-    MYR_TRY(add_plots(&set, report, arena, err));
-    return myr_file_set_commit(&set, err);
+    return add_plot(&to, "linearity.svg", &buf, err);
 }

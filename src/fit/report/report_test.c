@@ -28,6 +28,14 @@ static int setup(void **state)
     return myr_case_answer(&it, &arena, answer, NULL);
 }
 
+static int put_plots(const struct myr_fit_report *report, const char *folder, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {};
+    MYR_TRY(myr_file_set_begin(&set, NULL, err));
+    MYR_TRY(myr_fit_report_plots(report, &set, folder, &arena, err));
+    return myr_file_set_commit(&set, err);
+}
+
 static void plots_are_files_of_a_folder(void **state)
 {
     static const char *const names[] = {"step.svg", "pipeline.svg", "memory.svg", "linearity.svg"};
@@ -36,7 +44,7 @@ static void plots_are_files_of_a_folder(void **state)
     struct myr_err err = {};
     (void)state;
     assert_non_null(mkdtemp(folder));
-    assert_int_equal(myr_fit_report_plots(&report, folder, &arena, &err), MYR_OK);
+    assert_int_equal(put_plots(&report, folder, &err), MYR_OK);
     for (size_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
         MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
         snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
@@ -44,7 +52,7 @@ static void plots_are_files_of_a_folder(void **state)
         assert_int_equal(strncmp(text.data, "<svg", 4), 0);
         assert_non_null(strstr(text.data, "</svg>"));
         snprintf(missing, sizeof(missing), "%s/x", path);
-        assert_true(myr_fit_report_plots(&report, missing, &arena, &err) < 0);
+        assert_true(put_plots(&report, missing, &err) < 0);
         unlink(path);
     }
     assert_int_equal(rmdir(folder), 0);

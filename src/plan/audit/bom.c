@@ -84,6 +84,7 @@ static int find_header(struct reader *reader, struct myr_err *err)
                                  memchr(only.data, ';', only.len) ? ";" : "tabs");
         }
         if (read_header(reader, err, &rc)) {
+            myr_csv_is_header(&reader->csv);
             return MYR_OK;
         }
         MYR_TRY(rc);

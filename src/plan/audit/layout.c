@@ -46,7 +46,7 @@ static bool is_plans_own(const struct myr_csv *csv, struct columns *columns)
 /* The header is the first row; a layout has no title above it. */
 static int read_header(struct myr_csv *csv, struct columns *ret, struct myr_err *err)
 {
-    int rc = myr_csv_next(csv, err);
+    int rc = myr_csv_header(csv, err);
     int *columns = ret->at;
     MYR_TRY(rc);
     if (rc > 0 && is_plans_own(csv, ret)) {

@@ -253,6 +253,26 @@ static const char *const refused[] = {
     "servers: 64\n" H100
     "networks: {compute: {switch: mqm9790-ns2f}}\nroom: {rows: 1, columns: 1, rack_kw: 10.3, "
     "rack_u: 8}\n",
+    /* What no rack holds is told at once, by its name, in a room without a width too. */
+    "servers: 1\nnetworks: {compute: {switch: eth-modular-576x400}}\nroom: {}\n",
+    "servers: 3\nnetworks: {compute: , storage: {switch: eth-modular-576x400}}\n"
+    "room: {rows: 20, place: shortest}\n",
+    "servers: 3\n" H100
+    "networks: {compute: {switch: eth-modular-576x400}}\nroom: {rack_kw: 22, rack_u: 31}\n",
+    "servers: 3\n" H100
+    "networks: {compute: {switch: eth-modular-576x400}}\nroom: {rack_kw: 22, rack_kg: 399}\n",
+    "servers: 2\n" H100 "networks: {compute: , storage: }\nstorage: {capacity_tb: 900}\n"
+    "room: {server_kw: 0.5, rack_kw: 1}\n",
+    "servers: 2\n" H100
+    "networks: {service: {extra_nodes: 2}}\nroom: {server_kw: 0.5, rack_kw: 0.7}\n",
+    "servers: 2\n" H100 "networks: {oob: }\nitems: [{part: ufm-appliance, quantity: 1}]\n"
+    "room: {server_kw: 0.2, rack_kw: 0.3}\n",
+    "groups: [{name: a, servers: 2, server: h100-8gpu}, {name: b, servers: 2, server: b200-8gpu}]\n"
+    "networks: {compute: {switch: mqm9790-ns2f}}\nroom: {rack_kw: 12}\n",
+    /* Buildings that all say how wide they are do not grow. */
+    "servers: 40\n" H100 NDR
+    "room: {place: shortest, buildings: [{name: e, rows: 2, columns: 2}, {name: w, rows: 2, "
+    "columns: 3}], distance_m: 9}\n",
 };
 
 static const char *const shortest[] = {

@@ -158,6 +158,13 @@ const char *room_part(const struct room *room, uint32_t type)
     return room->plan->strings.data + room->plan->devtypes.items[type].part;
 }
 
+/* Half units take a whole one. */
+static struct load part_load(const struct myr_part *part)
+{
+    return (struct load){(int64_t)(part->watts + 0.5), (int64_t)(part->rack_units + 0.999),
+                         (int64_t)(part->weight_kg * 1000 + 0.5)};
+}
+
 /* Unknown parts take a unit and nothing else, so that they have a place. */
 struct load room_load(const struct room *room, uint32_t device)
 {
@@ -167,10 +174,17 @@ struct load room_load(const struct room *room, uint32_t device)
     if (type->part == 0 || found == MYR_PART_NONE) {
         return (struct load){0, 1, 0};
     }
-    const struct myr_part *part = part_at(plan, found);
-    /* Half units take a whole one. */
-    return (struct load){(int64_t)(part->watts + 0.5), (int64_t)(part->rack_units + 0.999),
-                         (int64_t)(part->weight_kg * 1000 + 0.5)};
+    return part_load(part_at(plan, found));
+}
+
+bool room_item_load(const struct room *room, const struct myr_spec_item *item, struct load *ret)
+{
+    const struct myr_part *part = part_at(room->plan, item->part);
+    if (part->kind != MYR_PART_DEVICE || item->per != MYR_PER_PIECE || part->rack_units <= 0) {
+        return false;
+    }
+    *ret = part_load(part);
+    return true;
 }
 
 /* "A14"; with several buildings "north/A14". */

@@ -130,12 +130,10 @@ static int put_items(struct room *room, struct myr_err *err)
     for (size_t i = 0; i < plan->spec->items.count; i++) {
         const struct myr_spec_item *item = &plan->spec->items.items[i];
         const struct myr_part *part = part_at(plan, item->part);
-        if (part->kind != MYR_PART_DEVICE || item->per != MYR_PER_PIECE || part->rack_units <= 0) {
+        struct load need;
+        if (!room_item_load(room, item, &need)) {
             continue;
         }
-        /* As room_load() reckons it for devices. */
-        struct load need = {(int64_t)(part->watts + 0.5), (int64_t)(part->rack_units + 0.999),
-                            (int64_t)(part->weight_kg * 1000 + 0.5)};
         /* One by one: each may find another rack the nearest. */
         for (uint64_t k = 0; k < (uint64_t)(item->quantity + 0.999); k++) {
             uint32_t rack = nearest_rack(room, room->halls[0].centre, &need);

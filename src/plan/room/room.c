@@ -41,21 +41,72 @@ static void rack_limits(struct room *room)
     }
 }
 
-/* Without that nothing can be placed, however large the room is. */
-static int check_single(const struct room *room, struct myr_err *err)
+/* 'what' is of this part. */
+static int no_rack_holds(const struct room *room, const char *what, const char *part,
+                         const struct load *need, struct myr_err *err)
 {
-    if (room_fits(&room->rack, &room->server) > 0 && room->server.units > 0) {
-        return MYR_OK;
-    }
     int rc = myr_doc_error(
         err, room->spec->node, MYR_ERANGE,
-        "a server (%s: %g kW, %lld U, %g kg) does not fit a rack of %g kW, %lld U, %g kg; a rack "
-        "that carries one is expected",
-        room->plan->server->id, (double)room->server.watts / 1000, (long long)room->server.units,
-        (double)room->server.grams / 1000, (double)room->rack.watts / 1000,
-        (long long)room->rack.units, (double)room->rack.grams / 1000);
+        "%s (%s: %g kW, %lld U, %g kg) does not fit a rack of %g kW, %lld U, %g kg; a rack that "
+        "carries one is expected",
+        what, part, (double)need->watts / 1000, (long long)need->units, (double)need->grams / 1000,
+        (double)room->rack.watts / 1000, (long long)room->rack.units,
+        (double)room->rack.grams / 1000);
     myr_err_hint(err, "name a 'rack' part with more power, or give rack_kw, rack_u or rack_kg");
     return rc;
+}
+
+/* Switches and other hosts, the first of each type: all of a type need the same. */
+static int check_devices(const struct room *room, struct myr_err *err)
+{
+    const struct myr_design *design = &room->plan->design;
+    bool *seen = MYR_ARENA_NEW(room->arena, bool, room->plan->devtypes.count);
+    for (uint32_t i = 0; i < design->device_count; i++) {
+        uint32_t type = design->device_type[i], kind = design->place[i].kind;
+        /* Nodes stand as servers, strips at the back of a rack. */
+        if (seen[type] || kind == MYR_DEVICE_NODE || kind >= MYR_DEVICE_PDU) {
+            continue;
+        }
+        seen[type] = true;
+        struct load need = room_load(room, i);
+        if (room_fits(&room->rack, &need) == 0) {
+            MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
+            myr_design_name(design, i, &name);
+            return no_rack_holds(room, name.data, room_part(room, type), &need, err);
+        }
+    }
+    return MYR_OK;
+}
+
+/* Each kind by itself, then the most of all in each measure, which is what places are dealt by. */
+static int check_servers(const struct room *room, struct myr_err *err)
+{
+    const struct plan *plan = room->plan;
+    for (uint32_t i = 0; i < plan->group_count; i++) {
+        const struct load *need = &room->groups[i];
+        if (room_fits(&room->rack, need) == 0 || need->units == 0) {
+            return no_rack_holds(room, "a server", plan->groups[i].server->id, need, err);
+        }
+    }
+    return room_fits(&room->rack, &room->server) > 0
+               ? MYR_OK
+               : no_rack_holds(room, "a server", "the most of all kinds", &room->server, err);
+}
+
+/* Each thing by itself, before any is placed: a larger room does not help what no rack holds. */
+static int check_single(const struct room *room, struct myr_err *err)
+{
+    const struct plan *plan = room->plan;
+    MYR_TRY(check_servers(room, err));
+    MYR_TRY(check_devices(room, err));
+    for (size_t i = 0; i < plan->spec->items.count; i++) {
+        const struct myr_spec_item *item = &plan->spec->items.items[i];
+        struct load need;
+        if (room_item_load(room, item, &need) && room_fits(&room->rack, &need) == 0) {
+            return no_rack_holds(room, "an item", part_at(plan, item->part)->id, &need, err);
+        }
+    }
+    return MYR_OK;
 }
 
 static uint32_t rows_of(const struct myr_spec_room *spec)
@@ -81,20 +132,46 @@ static int place_in(struct room *room, uint32_t columns, struct myr_err *err)
     return room_place_all(room, err);
 }
 
+/* Whether a building is as wide as the room: not all of them say their own. */
+static bool can_widen(const struct myr_spec_room *spec)
+{
+    for (uint32_t i = 0; i < spec->building_count; i++) {
+        if (!spec->buildings[i].columns) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Servers, other devices, and pieces of items: all that could want a rack of its own. */
+static uint64_t count_things(const struct room *room)
+{
+    const struct plan *plan = room->plan;
+    uint64_t things = (uint64_t)plan->spec->servers + plan->design.device_count;
+    for (size_t i = 0; i < plan->spec->items.count; i++) {
+        const struct myr_spec_item *item = &plan->spec->items.items[i];
+        struct load need;
+        things += room_item_load(room, item, &need) ? (uint64_t)(item->quantity + 0.999) : 0;
+    }
+    return things;
+}
+
 /* A room that does not say how wide it is gets as wide as it must be. */
 static int place(struct room *room, struct myr_err *err)
 {
     uint32_t columns = room->spec->columns;
-    if (columns) {
+    if (columns || !can_widen(room->spec)) {
         return place_in(room, columns, err);
     }
     uint32_t rows = rows_of(room->spec);
+    /* Where every row has two racks for each thing, one more column would not help either. */
+    uint64_t columns_most = 2 * count_things(room);
     /* The least that could hold the servers; then wider, step by step, until all has a place. */
     columns = ceil_div(ceil_div(room->plan->spec->servers, room->per_rack),
                        (uint64_t)rows * room->spec->building_count);
     int rc;
     /* Too small is the only error that more columns help against. */
-    while ((rc = place_in(room, columns, err)) == MYR_ERANGE &&
+    while ((rc = place_in(room, columns, err)) == MYR_ERANGE && columns < columns_most &&
            (uint64_t)columns * rows < MYR_ROOM_RACKS_MAX) {
         columns += columns / 16 + 1;
     }

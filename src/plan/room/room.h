@@ -123,6 +123,8 @@ void room_take(struct stand *rack, const struct load *need, uint32_t count);
 void room_give(struct stand *rack, const struct load *need);
 /* What a device needs, by its part; one unit where nothing is known of it. */
 struct load room_load(const struct room *room, uint32_t device);
+/* What each piece of a line of the bill needs; false where it stands in no rack. */
+bool room_item_load(const struct room *room, const struct myr_spec_item *item, struct load *ret);
 /* Id of the part that devices of this type are; "" where there is none. */
 const char *room_part(const struct room *room, uint32_t type);
 /* "A14", or "north/A14" where there are several buildings. */

@@ -167,6 +167,8 @@ static void bad_events_are_told_where(void **state)
         {"start,1,2\n", "e.csv:1:1: unknown event"},
         {"place,1\n", "e.csv:1:1: too few fields"},
         {"place\n", "e.csv:1:1: too few fields"},
+        {"place,1,1,024\n", "e.csv:1:11: too many fields"},
+        {"place,1,1\nrelease,1,1\n", "e.csv:2:11: too many fields"},
         {"place,1,33\n", "e.csv:1:9: '33' is no number of nodes, expected 1 to 32"},
         {"place,1,0\n", "e.csv:1:9: '0' is no number of nodes, expected 1 to 32"},
         {"place,x,1\n", "e.csv:1:7: 'x' is no job, expected 0 to 999999"},

@@ -58,6 +58,10 @@ static int read_event(struct reader *r, struct myr_bench_event *ret, struct myr_
     if (places) {
         MYR_TRY(read_number(r, 2, 1, r->nodes, &ret->nodes, err));
     }
+    uint32_t fields = places ? 3 : 2;
+    if (r->csv.count > fields) {
+        return refuse(r, fields, "too many fields", err);
+    }
     /* Released twice, or placed on top of itself, would corrupt the placer. */
     if (r->placed[ret->job] == places) {
         return myr_csv_error(err, &r->csv, 1, "job %u %s", ret->job,

@@ -13,7 +13,7 @@
  * what is known about all nodes at once, kinds and places, is told to it at the end.
  */
 
-enum { FILE_BYTES_MAX = 256 << 20 };
+enum { FILE_BYTES_MAX = 256 << 20, NEAR_BYTES = 128 };
 
 /* Columns that are known; all but the first may be missing. */
 enum column {
@@ -52,38 +52,76 @@ struct reader {
     struct myr_sched_state *state;
     struct myr_placer *p;
     struct myr_csv csv;
-    uint32_t at[COLUMN_COUNT]; /* field of each column, or MYR_NONE */
-    struct myr_strmap jobs;    /* by name, to state->jobs */
-    MYR_VEC(uint32_t) room;    /* shares claimed by each gang */
+    uint32_t at[COLUMN_COUNT];      /* field of each column, or MYR_NONE */
+    bool named[MYR_CSV_FIELDS_MAX]; /* by field of the header */
+    struct myr_strmap jobs;         /* by name, to state->jobs */
+    MYR_VEC(uint32_t) room;         /* shares claimed by each gang */
     struct names names[NAMES_COUNT];
     uint8_t *said; /* by node: the state that a row before gave it, plus one */
     uint32_t rows;
 };
 
-/* Columns in any order and case; others are passed over. */
+/* The column that a field of the header names; COLUMN_COUNT: none. */
+static uint32_t column_of(struct myr_str name)
+{
+    uint32_t column = 0;
+    while (column < COLUMN_COUNT && !myr_str_eq_nocase(name, myr_str_from(column_names[column]))) {
+        column++;
+    }
+    return column;
+}
+
+/* A misspelt column would be one that says nothing, and the cluster would look free. */
+static int refuse_column(const struct reader *r, uint32_t f, struct myr_err *err)
+{
+    char words[MYR_EXCERPT_MAX], near[NEAR_BYTES];
+    struct myr_str name = r->csv.fields[f];
+    myr_str_nearest(name, column_names, COLUMN_COUNT, near, sizeof(near));
+    int rc = myr_csv_error(err, &r->csv, f, "unknown column '%s'%s%s%s",
+                           myr_text_excerpt(name, words), near[0] ? "; did you mean " : "", near,
+                           near[0] ? "?" : ", expected one that is known");
+    myr_err_hint(err, "known are node, job, gpus, state, penalty, link_load, flaps_per_day, "
+                      "power_headroom, restart_s, pinned, kind, rack and row");
+    return rc;
+}
+
+/* Columns in any order and case. One without a name may be there, if nothing stands below it. */
 static int read_header(struct reader *r, struct myr_err *err)
 {
-    int rc = myr_csv_next(&r->csv, err);
-    if (rc < 0) {
-        return rc;
-    }
+    uint32_t unknown = MYR_NONE;
+    MYR_TRY(myr_csv_header(&r->csv, err));
     for (uint32_t c = 0; c < COLUMN_COUNT; c++) {
         r->at[c] = MYR_NONE;
-        for (uint32_t f = 0; rc > 0 && f < r->csv.count; f++) {
-            if (!myr_str_eq_nocase(r->csv.fields[f], myr_str_from(column_names[c]))) {
-                continue;
-            }
-            if (r->at[c] != MYR_NONE) {
-                return myr_csv_error(err, &r->csv, f, "a second column '%s', the first is field %u",
-                                     column_names[c], r->at[c] + 1);
-            }
-            r->at[c] = f;
+    }
+    for (uint32_t f = 0; f < r->csv.count; f++) {
+        uint32_t c = column_of(r->csv.fields[f]);
+        r->named[f] = c < COLUMN_COUNT;
+        if (c == COLUMN_COUNT) {
+            unknown = unknown == MYR_NONE && r->csv.fields[f].len ? f : unknown;
+            continue;
         }
+        if (r->at[c] != MYR_NONE) {
+            return myr_csv_error(err, &r->csv, f, "a second column '%s', the first is field %u",
+                                 column_names[c], r->at[c] + 1);
+        }
+        r->at[c] = f;
     }
     /* Without nodes no row means anything; all other columns may be missing. */
     if (r->at[NODE] == MYR_NONE) {
         return myr_err_set(err, MYR_EINVAL, "%s:1:1: no column 'node', expected a header naming it",
                            r->csv.file);
+    }
+    return unknown == MYR_NONE ? MYR_OK : refuse_column(r, unknown, err);
+}
+
+/* What stands below no name would be passed over. */
+static int check_named(const struct reader *r, struct myr_err *err)
+{
+    for (uint32_t f = 0; f < r->csv.count && f < r->csv.head_count; f++) {
+        if (!r->named[f] && r->csv.fields[f].len) {
+            return myr_csv_error(err, &r->csv, f,
+                                 "a value in a column without a name, expected nothing");
+        }
     }
     return MYR_OK;
 }
@@ -290,18 +328,46 @@ static struct myr_running *job_for(struct reader *r, struct myr_str name, uint32
     return &r->state->jobs.items[known];
 }
 
+/* '*ret' is left alone where the row does not say it. */
+static int read_pinned(const struct reader *r, bool *ret, struct myr_err *err)
+{
+    struct myr_str text = field(r, PINNED);
+    bool yes = myr_str_eq(text, MYR_STR("yes"));
+    if (text.len > 0 && !yes && !myr_str_eq(text, MYR_STR("no"))) {
+        char words[MYR_EXCERPT_MAX];
+        return myr_csv_error(err, &r->csv, where(r, PINNED), "'pinned' is '%s', expected yes or no",
+                             myr_text_excerpt(text, words));
+    }
+    *ret = text.len > 0 ? yes : *ret;
+    return MYR_OK;
+}
+
+/* A row without a job takes nothing: one that says otherwise lacks the job's name. */
+static int check_free(const struct reader *r, uint64_t gpus, bool pinned, struct myr_err *err)
+{
+    if (gpus == 0 && !pinned) {
+        return MYR_OK;
+    }
+    enum column column = gpus ? GPUS : PINNED;
+    return myr_csv_error(err, &r->csv, where(r, column),
+                         "'%s' is said of a row without a job, expected the job's name too",
+                         column_names[column]);
+}
+
 /* A row with a job takes GPUs of its node for it. */
 static int take_share(struct reader *r, uint32_t node, struct myr_err *err)
 {
     struct myr_str name = field(r, JOB);
     uint32_t index, left = index_free_on(r->p, node);
     uint64_t gpus, restart_s;
-    /* A job without a number has the whole node; a row without a job takes nothing. */
+    bool pinned = false;
+    /* A job without a number has the whole node. */
     MYR_TRY(read_number(r, GPUS, name.len ? r->p->shape.gpus_per_node : 0,
                         r->p->shape.gpus_per_node, &gpus, err));
     MYR_TRY(read_number(r, RESTART, 600, 1000000000, &restart_s, err));
+    MYR_TRY(read_pinned(r, &pinned, err));
     if (name.len == 0) {
-        return MYR_OK;
+        return check_free(r, gpus, pinned, err);
     }
     if (gpus == 0) {
         return myr_csv_error(err, &r->csv, where(r, GPUS),
@@ -314,9 +380,9 @@ static int take_share(struct reader *r, uint32_t node, struct myr_err *err)
     }
     struct myr_running *job = job_for(r, name, &index);
     struct myr_gang *gang = job->gang;
-    /* Rows of one job may differ here: the last one counts. */
-    job->restart_s = (uint32_t)restart_s;
-    job->pinned = myr_str_eq(field(r, PINNED), MYR_STR("yes"));
+    /* Rows of one job may differ here: the last one that says it counts. */
+    job->restart_s = field(r, RESTART).len ? (uint32_t)restart_s : job->restart_s;
+    job->pinned = field(r, PINNED).len ? pinned : job->pinned;
     /* Shares grow by doubling in the arena; the old ones are freed with it. */
     if (gang->count == r->room.items[index]) {
         uint32_t room = gang->count ? 2 * gang->count : 4;
@@ -347,6 +413,7 @@ static int read_row(struct reader *r, struct myr_err *err)
     if (++r->rows > MYR_STATE_ROWS_MAX) {
         return myr_csv_error(err, &r->csv, 0, "more than %u rows", MYR_STATE_ROWS_MAX);
     }
+    MYR_TRY(check_named(r, err));
     MYR_TRY(read_node(r, &node, err));
     MYR_ASSERT(node < r->p->shape.nodes);
     MYR_TRY(take_share(r, node, err));

@@ -70,6 +70,18 @@ static void jobs_hold_what_their_rows_say(void **state)
     forget(&r);
 }
 
+static void a_row_that_says_nothing_takes_nothing_back(void **state)
+{
+    (void)state;
+    struct read r = read_good("node,job,restart_s,pinned\n0,a,60,yes\n1,a,,\n2,b,60,yes\n"
+                              "3,b,90,no\n");
+    assert_true(r.state.jobs.items[0].pinned);
+    assert_int_equal(r.state.jobs.items[0].restart_s, 60);
+    assert_false(r.state.jobs.items[1].pinned);
+    assert_int_equal(r.state.jobs.items[1].restart_s, 90);
+    forget(&r);
+}
+
 static void a_gang_may_have_many_shares(void **state)
 {
     (void)state;
@@ -117,12 +129,25 @@ static void kinds_racks_and_rows_are_numbered_as_they_come(void **state)
     forget(&r);
 }
 
+struct bad {
+    const char *text, *message;
+};
+
+static void check_bad(const struct bad *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct read r = read_text(cases[i].text);
+        if (r.rc >= 0 || strncmp(r.err.message, cases[i].message, strlen(cases[i].message)) != 0) {
+            fail_msg("case %zu: '%s' instead of '%s'", i, r.err.message, cases[i].message);
+        }
+        forget(&r);
+    }
+}
+
 static void bad_tables_are_told_where(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text, *message;
-    } cases[] = {
+    static const struct bad cases[] = {
         {"", "s.csv:1:1: no column 'node', expected a header naming it"},
         {"job\na\n", "s.csv:1:1: no column 'node', expected a header naming it"},
         {"node\n8\n", "s.csv:2:1: '8' is no node, expected 0 to 7, or such as node/00042"},
@@ -161,16 +186,38 @@ static void bad_tables_are_told_where(void **state)
         {"node,rack\n3,a\n3,b\n", "s.csv:3:3: node 3 had another rack above, expected the same"},
         {"node,kind\n3,a\n3,b\n", "s.csv:3:3: node 3 had another kind above, expected the same"},
     };
-    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
-        struct read r = read_text(cases[i].text);
-        if (r.rc >= 0 || strncmp(r.err.message, cases[i].message, strlen(cases[i].message)) != 0) {
-            fail_msg("case %zu: '%s' instead of '%s'", i, r.err.message, cases[i].message);
-        }
+    check_bad(cases, MYR_ARRAY_COUNT(cases));
+}
+
+static void what_is_not_understood_leaves_no_node_free(void **state)
+{
+    (void)state;
+    static const struct bad cases[] = {
+        {"node,sate\n0,down\n", "s.csv:1:6: unknown column 'sate'; did you mean 'state'?"},
+        {"node,gpuz\n0,1\n", "s.csv:1:6: unknown column 'gpuz'; did you mean 'gpus'?"},
+        {"node,job,weather\n0,a,fine\n",
+         "s.csv:1:10: unknown column 'weather', expected one that is known"},
+        {"node, job\n0,a\n", "s.csv:1:6: unknown column ' job'; did you mean 'job'"},
+        {"node,,job\n0,,a\n1,x,b\n",
+         "s.csv:3:3: a value in a column without a name, expected nothing"},
+        {"node,job,gpus,state\n0,1,8,up,down\n", "s.csv:2:10: the row has 5 fields, the header 4"},
+        {"node,job,gpus\n0,,4\n",
+         "s.csv:2:4: 'gpus' is said of a row without a job, expected the job's name too"},
+        {"node,gpus\n0,4\n", "s.csv:2:3: 'gpus' is said of a row without a job"},
+        {"node,pinned\n0,maybe\n", "s.csv:2:3: 'pinned' is 'maybe', expected yes or no"},
+        {"node,job,pinned\n0,a,true\n", "s.csv:2:5: 'pinned' is 'true', expected yes or no"},
+        {"node,job,pinned\n0,,yes\n", "s.csv:2:4: 'pinned' is said of a row without a job"},
+    };
+    check_bad(cases, MYR_ARRAY_COUNT(cases));
+    static const char *const fine[] = {
+        "node", /* nothing runs */
+        "node,\n0,\n",
+        "node,job,gpus,pinned,restart_s\n0,,0,no,600\n1,,,\n2,a,1,,,, \n",
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(fine); i++) {
+        struct read r = read_good(fine[i]);
         forget(&r);
     }
-    struct read r = read_text("node");
-    assert_int_equal(r.rc, MYR_OK); /* nothing runs */
-    forget(&r);
 }
 
 static void kinds_that_have_a_name_are_at_most_255(void **state)
@@ -196,10 +243,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_hold_what_their_rows_say),
+        cmocka_unit_test(a_row_that_says_nothing_takes_nothing_back),
         cmocka_unit_test(a_gang_may_have_many_shares),
         cmocka_unit_test(nodes_are_up_down_or_held),
         cmocka_unit_test(kinds_racks_and_rows_are_numbered_as_they_come),
         cmocka_unit_test(bad_tables_are_told_where),
+        cmocka_unit_test(what_is_not_understood_leaves_no_node_free),
         cmocka_unit_test(kinds_that_have_a_name_are_at_most_255),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,12 +52,10 @@ struct reader {
 
 static const char trace_expected[] = "a trace of jobs (CSV, or as sacct prints it)";
 
-/* A row of fields between separators, without quotes, into what the CSV reader would fill. */
 /*
- * Rows are read by the text's own separator. Commas come with quotes, as in CSV; sacct's bars, tabs
- * and semicolons do not, and quotes are then letters like any other.
+ * A row by the text's own separator, into what the CSV reader would fill. Commas come with quotes,
+ * as in CSV; sacct's bars, tabs and semicolons do not: quotes are letters like any other there.
  */
-
 static int next_plain(struct reader *r, struct myr_err *err)
 {
     struct myr_csv *csv = r->csv;
@@ -92,6 +90,7 @@ static int next_plain(struct reader *r, struct myr_err *err)
         csv->count++;
         start = i + 1;
     }
+    MYR_TRY(myr_csv_check_row(csv, err));
     return 1;
 }
 
@@ -171,6 +170,7 @@ static int read_header(struct reader *r, struct myr_err *err)
         myr_err_hint(err, "the first line names the columns; docs/sched.md lists the names known");
         return rc;
     }
+    myr_csv_is_header(r->csv);
     if (r->separator == '|' || r->separator == '\t') {
         r->at[PRIORITY] = MISSING; /* Slurm's is of another scale */
     }

@@ -246,6 +246,34 @@ static void a_short_row_is_told_which_field_it_lacks(void **state)
                         "t.csv:3:1: 2 fields, by the first line at least 3 are expected");
 }
 
+/* Others leave separators behind at the end of a row; a number that a comma cuts is none. */
+static void a_row_has_nothing_behind_the_first_lines_columns(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message; /* NULL: it is read */
+    } cases[] = {
+        {"submit,duration,gpus\n0,3600,1,024\n", "t.csv:2:10: the row has 4 fields, the header 3"},
+        {"submit|duration|gpus\n0|3600|1|024\n", "t.csv:2:10: the row has 4 fields, the header 3"},
+        {"submit,duration,gpus\n0,3600,1\n0,3600,0,,x\n",
+         "t.csv:3:11: the row has 5 fields, the header 3"},
+        {"submit,duration,gpus\n0,3600,\"1\",, \n", NULL},
+        {"submit|duration|gpus\n0|3600|1||\t\n", NULL},
+        {"submit|duration|gpus|\n0|3600|1|\n", NULL},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        struct myr_joblog trace;
+        struct myr_err err = {};
+        int rc = myr_joblog_parse(&trace, "t.csv", myr_str_from(cases[i].text), &err);
+        assert_string_equal(err.message, cases[i].message ? cases[i].message : "");
+        assert_int_equal(rc, cases[i].message ? MYR_EINVAL : MYR_OK);
+        if (rc == MYR_OK) {
+            assert_int_equal(trace.jobs.items[0].gpus, 1);
+            myr_joblog_done(&trace);
+        }
+    }
+}
+
 static void bad_traces_are_told_where(void **state)
 {
     (void)state;
@@ -379,6 +407,7 @@ int main(void)
         cmocka_unit_test(equal_times_keep_the_order_of_the_file),
         cmocka_unit_test(a_header_that_lacks_a_column_is_told_which),
         cmocka_unit_test(a_short_row_is_told_which_field_it_lacks),
+        cmocka_unit_test(a_row_has_nothing_behind_the_first_lines_columns),
         cmocka_unit_test(bad_traces_are_told_where),
         cmocka_unit_test(pieces_of_any_size_give_the_same_rows),
         cmocka_unit_test(a_row_without_an_end_is_refused_before_it_eats_the_memory),

@@ -164,13 +164,14 @@ bool joblog_length(struct myr_str text, int64_t *ret_s)
         (!take_digits(&text, 7, &days) || !take_char(&text, '-'))) {
         return false;
     }
-    /* Minutes and seconds, or with hours before them; parts may be larger than a clock's. */
+    /* Minutes and seconds, or with hours before them: the first may be larger than a clock's. */
     do {
         if (count == 3 || !take_digits(&text, 7, &parts[count++])) {
             return false;
         }
     } while (take_char(&text, ':'));
-    if (count < 2 || !drop_fraction(&text) || text.len) {
+    bool clock = count >= 2 && parts[1] < 60 && parts[2] < 60;
+    if (!clock || !drop_fraction(&text) || text.len) {
         return false;
     }
     *ret_s = count == 3 ? parts[0] * 3600 + parts[1] * 60 + parts[2] : parts[0] * 60 + parts[1];

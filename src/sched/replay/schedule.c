@@ -54,7 +54,7 @@ void replay_schedule_row(struct myr_buf *buf, const struct myr_joblog *trace,
     struct myr_joblog_note note;
     (void)myr_joblog_note(trace, NULL, row->line, &note);
     myr_buf_printf(buf, "%lld,%s,", (long long)event->time_s, words[event->kind]);
-    myr_csv_put(buf, note.id);
+    myr_csv_put_text(buf, note.id); /* read by people, in a spreadsheet */
     myr_buf_printf(buf, ",%u,%u,", row->line, row->gpus);
     put_gang(buf, event->gang);
     myr_buf_printf(buf, "\n");

@@ -39,6 +39,17 @@ static int parse_reroute(const struct sim_words *words, myr_ps *ret, struct myr_
                        sim_words_shown(text), text.data);
 }
 
+/* A fault that the network does not feel is a name that was meant for another one. */
+static int check_network(const struct myr_graph *graph, struct myr_str name,
+                         const struct myr_sim_fault *fault, struct myr_err *err)
+{
+    bool here = fault->link != MYR_NONE ? myr_graph_has_link(graph, fault->link)
+                                        : myr_graph_has_device(graph, fault->device);
+    return here ? MYR_OK
+                : myr_err_set(err, MYR_EINVAL, "--fault: '%.*s' is not on the %s network",
+                              sim_words_shown(name), name.data, myr_net_names[graph->net_id]);
+}
+
 /* Links have numbers only; a device stands for all the links that it has. */
 static int parse_target(const struct myr_graph *graph, struct myr_str name,
                         struct myr_sim_fault *fault, struct myr_err *err)
@@ -51,14 +62,14 @@ static int parse_target(const struct myr_graph *graph, struct myr_str name,
     }
     /* A word that begins with "link/" and is none may still be a device's name. */
     if (fault->link != MYR_NONE) {
-        return MYR_OK;
+        return check_network(graph, name, fault, err);
     }
     fault->device = myr_design_find(graph->design, name);
     if (fault->device == MYR_NONE) {
         return myr_err_set(err, MYR_EINVAL, "--fault: '%.*s' is no link or device of this fabric",
                            sim_words_shown(name), name.data);
     }
-    return MYR_OK;
+    return check_network(graph, name, fault, err);
 }
 
 /* A part from 0 to 1 as thousandths. */

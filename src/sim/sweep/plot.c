@@ -176,10 +176,9 @@ static void put_settings(const struct myr_sweep *sweep, struct myr_buf *buf)
 
 /* The name says what it is: .svg is one chart, all else a page of them. */
 int myr_sweep_plot(const struct myr_sweep *sweep, const struct myr_sweep_result *result,
-                   const char *path, struct myr_err *err)
+                   const char *path, struct myr_buf *ret, struct myr_err *err)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     struct plot plot = {.sweep = sweep, .arena = &arena};
     size_t len = strlen(path);
     bool svg = len > 4 && strcmp(path + len - 4, ".svg") == 0;
@@ -195,14 +194,14 @@ int myr_sweep_plot(const struct myr_sweep *sweep, const struct myr_sweep_result 
     }
     MYR_ASSERT(samples);
     if (!svg) {
-        myr_page_begin(&buf, "Sweep");
-        put_settings(sweep, &buf);
+        myr_page_begin(ret, "Sweep");
+        put_settings(sweep, ret);
     }
     for (size_t at = 0; at < plot.samples.count;) {
-        at = one_chart(&plot, at, &buf);
+        at = one_chart(&plot, at, ret);
     }
     if (!svg) {
-        myr_page_end(&buf);
+        myr_page_end(ret);
     }
-    return myr_file_write(path, &buf, err);
+    return MYR_OK;
 }

@@ -315,6 +315,23 @@ static int collect(struct sweeper *it, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Result and picture, where they are asked for, appear together; 'text' NULL: no result yet. */
+static int write_files(const struct sweeper *it, const struct myr_buf *text,
+                       const struct myr_sweep_result *result, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf picture = {};
+    MYR_TRY(myr_file_set_begin(&set, NULL, err));
+    if (it->run->plot) {
+        MYR_TRY(myr_sweep_plot(it->sweep, result, it->run->plot, &picture, err));
+        MYR_TRY(myr_file_set_add(&set, it->run->plot, &picture, err));
+    }
+    if (text) {
+        MYR_TRY(myr_file_set_add(&set, it->run->out, text, err));
+    }
+    return myr_file_set_commit(&set, err);
+}
+
 /* The result is written by whoever finds that no point of any shard is missing. */
 static int finish(struct sweeper *it, struct myr_sweep_result *ret, struct myr_err *err)
 {
@@ -333,12 +350,12 @@ static int finish(struct sweeper *it, struct myr_sweep_result *ret, struct myr_e
     MYR_ASSERT(whole <= it->sweep->points);
     ret->rows = rows;
     /* Other shards are not done: the last of them writes the result. */
-    if (!it->run->out || whole < it->sweep->points) {
-        return MYR_OK;
+    bool last = it->run->out && whole == it->sweep->points;
+    if (last) {
+        sweep_put_result(&buf, it->sweep, it->rows.items, (uint32_t)it->rows.count);
     }
-    sweep_put_result(&buf, it->sweep, it->rows.items, (uint32_t)it->rows.count);
-    MYR_TRY(myr_file_write(it->run->out, &buf, err));
-    ret->written = true;
+    MYR_TRY(write_files(it, last ? &buf : NULL, ret, err));
+    ret->written = last;
     return MYR_OK;
 }
 

@@ -80,7 +80,7 @@ static int add_file(struct myr_built *built, const char *path, struct myr_err *e
     path = myr_file_name(path);
     myr_csv_init(&csv, &built->arena, path, (struct myr_str){text.data, text.len});
     /* The header. */
-    MYR_TRY(myr_csv_next(&csv, err) < 0 ? MYR_EINVAL : MYR_OK);
+    MYR_TRY(myr_csv_header(&csv, err) < 0 ? MYR_EINVAL : MYR_OK);
     for (uint32_t f = 0; f < csv.count; f++) {
         struct myr_str head = trimmed(csv.fields[f]);
         port = myr_str_eq_nocase(head, MYR_STR("port")) ? f : port;
@@ -89,14 +89,19 @@ static int add_file(struct myr_built *built, const char *path, struct myr_err *e
     if (port == MYR_NONE || name == MYR_NONE) {
         return myr_csv_error(err, &csv, 0, "the columns 'port' and 'hca-name' are expected");
     }
+    uint32_t rows = 0;
     while ((rc = myr_csv_next(&csv, err)) > 0) {
+        rows++;
         if (port >= csv.count || name >= csv.count) {
             return myr_csv_error(err, &csv, csv.count - 1, "the row is shorter than the header");
         }
         const char *where = myr_arena_printf(&built->arena, "%s:%u:1", path, csv.line);
         MYR_TRY(add_pair(built, trimmed(csv.fields[name]), trimmed(csv.fields[port]), where, err));
     }
-    return rc;
+    return rc == 0 && rows == 0
+               ? myr_err_set(err, MYR_EINVAL, "%s:1:1: no rows below the header, one is expected",
+                             path)
+               : rc;
 }
 
 /* "mlx5_3=nic1", or the name of a file with such pairs. */

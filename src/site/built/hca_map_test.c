@@ -128,6 +128,8 @@ static void files_have_two_columns_in_any_place(void **state)
                 ":3:3: the row is shorter than the header");
     expect_file(&built, "x,port,hca-name\na,1,mlx5_4\nb,1\n",
                 ":3:3: the row is shorter than the header");
+    expect_file(&built, "port,hca-name\n1,mlx5_4,5\n", ":2:10: the row has 3 fields, the header 2");
+    expect_file(&built, "port,hca-name\n", ":1:1: no rows below the header, one is expected");
     expect_file(&built, "port,hca-name\n1,mlx5_4\n2,mlx5_4\n", ":3:1: 'mlx5_4' has two meanings");
     expect_file(&built, "port,hca-name\n1,mlx5_4\n\"2,mlx5_4\n",
                 ":3:1: the quote opened here is never closed");

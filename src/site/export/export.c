@@ -5,45 +5,50 @@
 #include "export/writers.h"
 
 /*
- * Name, what it is, its file where there is only one, all files, who reads them, and whether
- * several networks fit into one.
+ * Name, what it is, its file where there is only one, all files, who reads them, whether
+ * several networks fit into one, and what else of a job it says something about.
  */
 const struct myr_exporter myr_exporters[] = {
     {"ibnetdiscover", "InfiniBand topology as ibnetdiscover prints it", "fabric.topo",
-     "fabric.topo", "myriad verify, UFM, topology tools", export_ibnetdiscover, false},
+     "fabric.topo", "myriad verify, UFM, topology tools", export_ibnetdiscover, false,
+     MYR_EXPORT_BINDING},
     {"ibsim", "netlist for the InfiniBand simulator, links at most 4xHDR", "fabric.net",
-     "fabric.net", "ibsim", export_ibsim, false},
+     "fabric.net", "ibsim", export_ibsim, false, MYR_EXPORT_BINDING},
     {"opensm", "subnet manager: engine, roots, compute and storage ports, names", NULL,
      "opensm.conf, root_guids.txt, cn_guids.txt, io_guids.txt, torus-2QoS.conf, node-name-map",
-     "opensm, infiniband-diags", export_opensm, false},
+     "opensm, infiniband-diags", export_opensm, false, MYR_EXPORT_BINDING},
     {"partitions", "a partition key for each tenant (--tenants)", "partitions.conf",
-     "partitions.conf", "opensm -P", export_partitions, false},
+     "partitions.conf", "opensm -P", export_partitions, false,
+     MYR_EXPORT_BINDING | MYR_EXPORT_TENANTS},
     {"slurm", "scheduler: tree of rail groups, pods and core", "topology.conf", "topology.conf",
-     "slurmctld (topology/tree)", export_slurm, false},
+     "slurmctld (topology/tree)", export_slurm, false, MYR_EXPORT_BINDING},
     {"slurm-block", "scheduler: blocks of scale-up domains or rail groups", "topology.conf",
-     "topology.conf", "slurmctld 23.11 and later (topology/block)", export_slurm_block, false},
+     "topology.conf", "slurmctld 23.11 and later (topology/block)", export_slurm_block, false,
+     MYR_EXPORT_BINDING},
     {"dot", "graph of all cables by interface", "topology.dot", "topology.dot",
-     "Graphviz, ptmd, NetQ", export_dot, true},
+     "Graphviz, ptmd, NetQ", export_dot, true, 0},
     {"p2p", "point-to-point cable list", "p2p.csv", "p2p.csv",
-     "UFM Cable Validation Tool, myriad verify", export_p2p, true},
+     "UFM Cable Validation Tool, myriad verify", export_p2p, true, 0},
     {"netbox", "cable database: devices, interfaces and cables", NULL,
      "sites, manufacturers, device-roles, device-types, racks, devices, interfaces, cables .csv",
-     "NetBox, Nautobot, myriad verify", export_netbox, true},
+     "NetBox, Nautobot, myriad verify", export_netbox, true, 0},
     {"frr", "routed Ethernet: BGP configuration of each device, address plan", NULL,
      "DEVICE/frr.conf, links.csv, devices.csv; with tenants DEVICE/vrf.ip", "FRR (zebra, bgpd)",
-     export_frr, false},
+     export_frr, false, MYR_EXPORT_TENANTS},
     {"containerlab", "the routed fabric as a laboratory of containers that run FRR", NULL,
-     "topology.clab.yml, daemons", "containerlab", export_containerlab, false},
+     "topology.clab.yml, daemons", "containerlab", export_containerlab, false, 0},
     {"ansible", "inventory: devices by kind, with address, AS number and loopback",
-     "inventory.yaml", "inventory.yaml", "Ansible", export_ansible, false},
+     "inventory.yaml", "inventory.yaml", "Ansible", export_ansible, false, MYR_EXPORT_BINDING},
     {"nccl", "NCCL settings that follow from the fabric, with reasons", "nccl.conf", "nccl.conf",
-     "NCCL (/etc/nccl.conf)", export_nccl, false},
+     "NCCL (/etc/nccl.conf)", export_nccl, false, 0},
     {"nccl-topo", "NCCL's topology of one node: PCIe, NVLink, cards", "nccl-topo.xml",
-     "nccl-topo.xml", "NCCL (NCCL_TOPO_FILE)", export_nccl_topo, false},
+     "nccl-topo.xml", "NCCL (NCCL_TOPO_FILE)", export_nccl_topo, false, 0},
     {"sonic-sn5600", "SONiC on SN5600 (Spectrum-4): lossless RoCE, addresses, BGP", NULL,
-     "DEVICE/config_db.json", "SONiC", export_sonic_sn5600, false},
+     "DEVICE/config_db.json", "SONiC", export_sonic_sn5600, false,
+     MYR_EXPORT_TENANTS | MYR_EXPORT_VRF},
     {"sonic-z9864f", "SONiC on Z9864F (Tomahawk 5): lossless RoCE, addresses, BGP", NULL,
-     "DEVICE/config_db.json", "SONiC", export_sonic_z9864f, false},
+     "DEVICE/config_db.json", "SONiC", export_sonic_z9864f, false,
+     MYR_EXPORT_TENANTS | MYR_EXPORT_VRF},
 };
 
 const uint32_t myr_exporter_count = MYR_ARRAY_COUNT(myr_exporters);
@@ -65,6 +70,18 @@ int myr_exporter_find(const char *name, const struct myr_exporter **ret, struct 
                          near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
     myr_err_hint(err, "myriad export --list");
     return rc;
+}
+
+int myr_exporter_check(const struct myr_exporter *exporter, uint32_t reads, struct myr_err *err)
+{
+    static const char *const options[] = {"binding", "tenants", "vrf"};
+    for (uint32_t bit = 0; bit < MYR_ARRAY_COUNT(options); bit++) {
+        if (reads & ~exporter->reads & 1U << bit) {
+            return myr_err_set(err, MYR_EINVAL, "--%s changes nothing in the format '%s'",
+                               options[bit], exporter->name);
+        }
+    }
+    return MYR_OK;
 }
 
 /* MYR_NET_COUNT asks for all networks. */

@@ -142,7 +142,10 @@ int myr_site_tenants_read(struct myr_site_tenants *ret, struct myr_arena *arena,
         }
         MYR_TRY(read_row(ret, design, &csv, err));
     }
-    return rc;
+    return rc == 0 && ret->names.count == 0
+               ? myr_err_set(err, MYR_EINVAL, "%s:1:1: no rows below the header, one is expected",
+                             file)
+               : rc;
 }
 
 /* Of the host at the other end of a switch's port; one past the last tenant for nobody's. */

@@ -102,11 +102,15 @@ static int write_engine(struct myr_fabric_case *fabric, const struct myr_apply_q
         files.torus = myr_arena_printf(&fabric->arena, "%s.torus", question->out);
     }
     engine_put_options(fabric->graph.net, &files, &text);
-    if (files.torus) {
-        MYR_TRY(myr_file_write(files.torus, &torus, err));
-    }
     ret->engine = engine_list(fabric->graph.net, files.torus);
-    return myr_file_write(question->out, &text, err);
+    /* Options that name a file which is not there would stop OpenSM: both appear, or none. */
+    MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {};
+    MYR_TRY(myr_file_set_begin(&set, NULL, err));
+    if (files.torus) {
+        MYR_TRY(myr_file_set_add(&set, files.torus, &torus, err));
+    }
+    MYR_TRY(myr_file_set_add(&set, question->out, &text, err));
+    return myr_file_set_commit(&set, err);
 }
 
 /* Routes that tables cannot hold, or hold only in part, are no answer. */

@@ -76,7 +76,9 @@ static int read_rows(struct row_reader *reader, const char *path, struct myr_err
                           "a CSV list of two columns, a device first,", &text, err));
     myr_csv_init(&csv, &arena, myr_file_name(path), (struct myr_str){text.data, text.len});
     int more = myr_csv_next(&csv, err); /* the header */
+    uint32_t rows = 0;
     while (more > 0 && (more = myr_csv_next(&csv, err)) > 0) {
+        rows++;
         if (csv.count != 2) {
             return myr_csv_error(err, &csv, 0, "two fields are expected, a device first");
         }
@@ -88,7 +90,10 @@ static int read_rows(struct row_reader *reader, const char *path, struct myr_err
         }
         MYR_TRY(reader->read(reader, &csv, device, err));
     }
-    return more < 0 ? more : MYR_OK;
+    return more == 0 && rows == 0
+               ? myr_err_set(err, MYR_EINVAL, "%s:1:1: no rows below the header, one is expected",
+                             csv.file)
+               : more;
 }
 
 int myr_switch_seeds_read(struct myr_switch_hashes *hashes, const struct myr_design *design,
