@@ -72,8 +72,8 @@ static void fill(struct myr_answer *a, struct myr_arena *arena)
     myr_answer_more(a, "the %d reasons behind all of this, in as many words as it takes", 7);
     myr_answer_para(a, "Reasons.");
     myr_answer_more(a, "nothing");
-    myr_answer_next(a, "myriad a_command_that_is_never_broken --however narrow --the screen");
-    myr_answer_next(a, "myriad another");
+    myr_answer_next(a, NULL, "myriad a_command_that_is_never_broken --however narrow --the screen");
+    myr_answer_next(a, "a reason that is broken where the screen ends", "myriad another");
     myr_answer_rows(a, rows);
 }
 

@@ -307,7 +307,7 @@ def training():
 
 def building():
     yield design("export", "DESIGN", "export p2p FILE --out NEW")
-    yield binding("export", "export p2p design.myr --out NEW")
+    yield binding("export", "export slurm design.myr --out NEW")
     yield catalog("export", "export p2p design.myr --out NEW")
     yield Reader("export", "--tenants", "export partitions design.myr --out NEW --tenants FILE",
                  "a list with the columns tenant and nodes", CSV)
@@ -331,6 +331,8 @@ def running():
                  STATE, CSV)
     yield layout("sched place", "sched place --nodes 4 --model llama3-8b --design design.myr "
                  "--layout FILE")
+    yield profile("sched place", "sched place --nodes 4 --model llama3-8b --design design.myr "
+                  "--layout layout.yaml")
     yield Reader("sched replay", "TRACE", "sched replay FILE --design design.myr",
                  "a trace of jobs (CSV, or as sacct prints it)", CSV | {"tabs.csv"})
     yield design("sched replay", "--design", "sched replay jobs.csv --design FILE")

@@ -213,7 +213,7 @@ def check_bad_input(myriad, folder):
             ("model,hw,gpus,gbs\nllama3-8b,h100,8,8\n", "'software' is missing"),
             ("software,model,hw,gpus,gbs,seconds\nNeMo 25.05,llama3-8b,h100,8,8,1\n",
              "expected 'iter_s' or 'tokens_per_s_per_gpu'"),
-            (HEAD + "\n", "nothing to calibrate"),
+            (HEAD + "\n", "1:1: no rows below the header, one is expected"),
             (HEAD + "\nNeMo 25.05,llama3-8b,h100,8,1,1,1,8,bf16,none,\n", "nothing to calibrate"),
             (HEAD + "\nNeMo 25.05,llama3-8b,h900,8,1,1,1,8,bf16,none,1\n", "nothing to calibrate"),
             (HEAD + '\n"NeMo', "2:"),
