@@ -443,7 +443,7 @@ static void a_network_has_the_shape_of_its_topology(void **state)
         assert_checked(&world.design, good ? "" : "a network is wrong (at 0)", (int)round);
     }
     for (uint32_t i = 1; i < MYR_TOPOLOGY_COUNT; i++) {
-        assert_true(right[i] > 20 && wrong[i] > 20);
+        assert_true(right[i] > TEST_ROUNDS(6000) / 300 && wrong[i] > TEST_ROUNDS(6000) / 300);
     }
 }
 
