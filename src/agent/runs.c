@@ -314,10 +314,21 @@ static void forget_old(struct runs *runs)
     }
 }
 
+/*
+ * Who waits for GPUs comes last: one that has ended frees them, whichever of the two is named
+ * first. After a restart nobody has read yet who has.
+ */
 void runs_look(struct runs *runs)
 {
     for (size_t i = 0; i < runs->items.count; i++) {
-        look(runs->items.items[i]);
+        if (runs->items.items[i]->state != RUN_WAITING) {
+            look(runs->items.items[i]);
+        }
+    }
+    for (size_t i = 0; i < runs->items.count; i++) {
+        if (runs->items.items[i]->state == RUN_WAITING) {
+            look(runs->items.items[i]);
+        }
     }
     forget_old(runs);
 }

@@ -224,7 +224,10 @@ static struct myr_port_span by_plain_name(const struct identify *identify, struc
     const char *dot = memchr(name.data, '.', name.len);
     /* A domain has no blanks: "gpu042.site mlx5_3" is a NIC's name, and was tried. */
     if (dot && !memchr(dot, ' ', name.len - (size_t)(dot - name.data))) {
-        return whole_or_nic(identify, (struct myr_str){name.data, (size_t)(dot - name.data)});
+        found = whole_or_nic(identify, (struct myr_str){name.data, (size_t)(dot - name.data)});
+        if (found.count) {
+            return found; /* else the dots may be those of "0000.5e00.5301" */
+        }
     }
     uint64_t mac;
     if (identify->binding && myr_mac_parse(name, &mac)) {
