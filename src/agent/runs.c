@@ -264,13 +264,13 @@ static void tell_stuck(struct run *run)
 }
 
 /* By its files alone: where it is, whether its launcher lives, and whether it has ended. */
-static void look(struct run *run)
+static void look(struct run *run, bool waits)
 {
     int64_t now = boot_clock_ns();
-    if (!is_alive(run) || take_ending(run)) {
+    if (waits != (run->state == RUN_WAITING) || !is_alive(run) || take_ending(run)) {
         return;
     }
-    if (run->state == RUN_WAITING) {
+    if (waits) {
         try_launch(run);
         return;
     }
@@ -314,21 +314,10 @@ static void forget_old(struct runs *runs)
     }
 }
 
-/*
- * Who waits for GPUs comes last: one that has ended frees them, whichever of the two is named
- * first. After a restart nobody has read yet who has.
- */
 void runs_look(struct runs *runs)
 {
-    for (size_t i = 0; i < runs->items.count; i++) {
-        if (runs->items.items[i]->state != RUN_WAITING) {
-            look(runs->items.items[i]);
-        }
-    }
-    for (size_t i = 0; i < runs->items.count; i++) {
-        if (runs->items.items[i]->state == RUN_WAITING) {
-            look(runs->items.items[i]);
-        }
+    for (size_t i = 0, count = runs->items.count; i < 2 * count; i++) {
+        look(runs->items.items[i % count], i >= count); /* endings free what others wait for */
     }
     forget_old(runs);
 }
