@@ -577,7 +577,7 @@ def main():
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             while seen["tried"] + seen["checked"] < args.count and number < 10 * args.count:
                 jobs = []
-                for _ in range(100):
+                for _ in range(20):
                     topology, small, large = pair(rng)
                     (folder / f"{number}a.yaml").write_text(small)
                     (folder / f"{number}b.yaml").write_text(large)

@@ -311,7 +311,7 @@ class Replay(unittest.TestCase):
 
     def test_small_traces_at_random_keep_every_promise(self):
         out, stops = self.folder / "schedule.csv", 0
-        for seed in range(250 // EVERY):
+        for seed in range(100 // EVERY):
             rng = random.Random(seed)
             rows, nodes = small_trace(rng), rng.choice([8, 9, 10, 12])
             path = self.write("submit_s,duration_s,num_gpus,vc,priority\n" + "".join(
@@ -327,7 +327,7 @@ class Replay(unittest.TestCase):
                     told = checked_schedule(out, jobs, nodes, 8)
                     self.assertEqual(told, json.loads(done.stdout)["preemptions"])
                     stops += told
-        self.assertGreater(stops, 100 // EVERY)
+        self.assertGreater(stops, 40 // EVERY)
 
     def test_nothing_that_is_read_is_written(self):
         text = HEADER + "0,600,8,a\n"
@@ -530,11 +530,11 @@ class Memory(unittest.TestCase):
     def test_a_trace_of_100_mb_stays_below_its_own_size(self):
         def rows():
             yield b"JobID,User,Submit,State,Partition,NodeList,Elapsed,num_gpus\n"
-            for block in range(1000):
-                lines = (f"{block * 1000 + i},user{i % 97},{(block * 1000 + i) * 9},COMPLETED,"
-                         f"gpu-long-{i % 5},node[{i:05d}-{i + 3:05d}] of the pool of nodes that are"
-                         f" rented,{(i * 7919) % 1500},{1 << i % 4}\n" for i in range(1000))
-                yield "".join(lines).encode()
+            block = "".join(f"%d,user{i % 97},%d,COMPLETED,gpu-long-{i % 5},node[{i:05d}-{i + 3:05d}"
+                            f"] of the pool of nodes that are rented,{(i * 7919) % 1500},"
+                            f"{1 << i % 4}\n" for i in range(1000)).encode()
+            for first in range(0, 1000000, 1000):
+                yield block % tuple(n * m for n in range(first, first + 1000) for m in (1, 9))
         peak, size = self.peak(rows(), "--nodes", 64)
         self.assertGreater(size, 95 << 20)
         self.assertLess(peak, self.BASE_BYTES + 1000000 * self.JOB_BYTES)
@@ -542,10 +542,11 @@ class Memory(unittest.TestCase):
 
     @unittest.skipIf("-asan" in str(MYRIAD), "sanitizers have a memory of their own")
     def test_short_rows_have_the_same_bound_for_each_job(self):
-        rows = (HEADER.encode(),) + tuple(
-            "".join(f"{(b * 1000 + i) * 9},{(i * 7919) % 1500},{1 << i % 4},v{i % 9}\n"
-                    for i in range(1000)).encode() for b in range(400))
-        peak, _ = self.peak(rows, "--nodes", 64)
+        block = "".join(f"%d,{(i * 7919) % 1500},{1 << i % 4},v{i % 9}\n"
+                        for i in range(1000)).encode()
+        rows = (block % tuple(range(first * 9, (first + 1000) * 9, 9))
+                for first in range(0, 400000, 1000))
+        peak, _ = self.peak((HEADER.encode(), *rows), "--nodes", 64)
         self.assertLess(peak, self.BASE_BYTES + 400000 * self.JOB_BYTES)
 
 

@@ -149,7 +149,7 @@ static void output_is_gathered_to_a_limit(void **state)
 static void who_takes_too_long_is_ended(void **state)
 {
     (void)state;
-    struct calls *calls = calls_of("", "", 1);
+    struct calls *calls = calls_of("", "", 5);
     struct told sleeps, hands_on, quick;
     order(calls, "printf begun; trap '' TERM; exec sleep 600", "", &sleeps);
     order(calls, "sleep 600 & printf $!", "", &hands_on); /* over, but its pipe is held open */
@@ -342,15 +342,15 @@ __attribute__((visibility("default"))) int kill(pid_t pid, int number)
 static void who_was_waited_for_is_not_ended_again(void **state)
 {
     (void)state;
-    struct calls *calls = calls_of("", "", 1);
+    struct calls *calls = calls_of("", "", 5); /* a busy machine ends the shell before that */
     struct told told;
     kills = 0;
-    order(calls, "sleep 2 & exit 0", "", &told);
+    order(calls, "sleep 7 & exit 0", "", &told);
     run_all();
     expect_told(&told, -1, true, "", "");
     assert_int_equal(kills, 0);
-    order(calls, "sleep 1 & exit 0", "", &told);
-    for (int i = 0; i < 200; i++) { /* its end is seen, that of its output is not */
+    order(calls, "sleep 4 & exit 0", "", &told);
+    for (int i = 0; i < 1000; i++) { /* its end is seen, that of its output is not */
         uv_run(&server.loop, UV_RUN_NOWAIT);
         usleep(1000);
     }

@@ -66,7 +66,7 @@ static bool on_wait(void *context, const char *leader, const char *why)
 static struct store *stand_by_at(const uint16_t *ports, uint32_t count, const char *name,
                                  int expected)
 {
-    struct etcd_config config = {.count = count, .prefix = "/m/", .ttl_s = 3};
+    struct etcd_config config = {.count = count, .prefix = "/m/", .ttl_s = 30};
     struct store *store = NULL;
     struct myr_err err = {};
     for (uint32_t i = 0; i < count; i++) {
