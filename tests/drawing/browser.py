@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 """Opens drawings in headless Chromium, light and dark, and measures what was laid out: every text
 inside the page, hardly a text on another, and a ground that follows the colour scheme."""
-import html
 import json
 import pathlib
-import re
-import shutil
-import subprocess
 import sys
 import tempfile
 
 import specs
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "web"))
+from chrome import Chrome  # pylint: disable=wrong-import-position
 
 NAMES = ["h100-64", "h100-10k", "twin-planar", "rail-only", "dragonfly", "torus-3"]
 
@@ -46,26 +45,25 @@ document.getElementById("found").textContent = JSON.stringify(found);
 </script>"""
 
 
-def look(chromium, drawing, dark, width=1400):
+def look(chrome, drawing, dark, width=1400):
+    chrome.call("Emulation.setDeviceMetricsOverride", width=width, height=1200,
+                deviceScaleFactor=1, mobile=False)
+    chrome.scheme("dark" if dark else "light")
     with tempfile.TemporaryDirectory() as folder:
         page = pathlib.Path(folder) / "page.html"
         page.write_text("<!DOCTYPE html><meta charset=utf-8><body style='margin:0'>" +
                         drawing.decode() + PROBE, encoding="utf-8")
-        command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-                   "--disable-background-networking", "--disable-component-update",
-                   "--disable-sync", f"--user-data-dir={folder}/profile",
-                   f"--blink-settings=preferredColorScheme={0 if dark else 1}",
-                   f"--window-size={width},1200", "--dump-dom", page.as_uri()]
-        done = subprocess.run(command, capture_output=True, timeout=600, check=False)
-    match = re.search(r'<pre id="found">(.*?)</pre>', done.stdout.decode(), re.S)
-    if not match or not match.group(1):
-        raise SystemExit(f"Chromium gave no findings: {done.stderr.decode()[-500:]}")
-    return json.loads(html.unescape(match.group(1)))
+        chrome.call("Page.navigate", url=page.as_uri())
+        # The folder is another one each time: it is this page that was looked at.
+        found = chrome.wait(f"location.href == {json.dumps(page.as_uri())} && "
+                            "document.readyState == 'complete' && "
+                            "document.getElementById('found').textContent", "findings of a drawing")
+    return json.loads(found)
 
 
-def narrow(chromium, drawing, texts):
+def narrow(chrome, drawing, texts):
     """On a phone: one column, nothing cut off, hardly a text on another, most of them legible."""
-    found = look(chromium, drawing, dark=False, width=390)
+    found = look(chrome, drawing, dark=False, width=390)
     yield from (f"narrow: '{text}' is cut off" for text in found["outside"])
     yield from (f"narrow: {pair} overlap" for pair in found["overlaps"])
     if found["texts"] != texts:
@@ -76,33 +74,35 @@ def narrow(chromium, drawing, texts):
         yield f"narrow: {found['width']} x {found['height']} is no column"
 
 
+def faulty(chrome, name):
+    """Whether something is wrong with a drawing; told."""
+    with tempfile.TemporaryDirectory() as folder:
+        drawing = specs.plan(sys.argv[1], name, folder)
+    light = look(chrome, drawing, dark=False)
+    problems = [f"'{text}' is cut off" for text in light["outside"]]
+    problems += [f"{pair} overlap" for pair in light["overlaps"]]
+    if light["texts"] < 40:
+        problems.append(f"only {light['texts']} texts")
+    problems += narrow(chrome, drawing, light["texts"])
+    if name == NAMES[0]:
+        wide = look(chrome, drawing, dark=False, width=1920)
+        problems += [f"1920 pixels: '{text}' is cut off" for text in wide["outside"]]
+        if wide["small"]:
+            problems.append(f"1920 pixels: {wide['small']} texts are tiny")
+        dark = look(chrome, drawing, dark=True)
+        if (light["ground"], dark["ground"]) != ("rgb(255, 255, 255)", "rgb(13, 17, 23)"):
+            problems.append(f"grounds are {light['ground']} and {dark['ground']}")
+    for problem in problems[:8]:
+        print(f"FAIL {name}: {problem}")
+    return bool(problems)
+
+
 def main():
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if not chromium:
-        # Not skipped: a page that nobody looked at is not a page that works.
-        print("Chromium is not installed: scripts/deps test")
-        return 1
-    failed = 0
-    for name in NAMES:
-        with tempfile.TemporaryDirectory() as folder:
-            drawing = specs.plan(sys.argv[1], name, folder)
-        light = look(chromium, drawing, dark=False)
-        problems = [f"'{text}' is cut off" for text in light["outside"]]
-        problems += [f"{pair} overlap" for pair in light["overlaps"]]
-        if light["texts"] < 40:
-            problems.append(f"only {light['texts']} texts")
-        problems += narrow(chromium, drawing, light["texts"])
-        if name == NAMES[0]:
-            wide = look(chromium, drawing, dark=False, width=1920)
-            problems += [f"1920 pixels: '{text}' is cut off" for text in wide["outside"]]
-            if wide["small"]:
-                problems.append(f"1920 pixels: {wide['small']} texts are tiny")
-            dark = look(chromium, drawing, dark=True)
-            if (light["ground"], dark["ground"]) != ("rgb(255, 255, 255)", "rgb(13, 17, 23)"):
-                problems.append(f"grounds are {light['ground']} and {dark['ground']}")
-        for problem in problems[:8]:
-            print(f"FAIL {name}: {problem}")
-        failed += bool(problems)
+    chrome = Chrome()
+    try:
+        failed = sum(faulty(chrome, name) for name in NAMES)
+    finally:
+        chrome.close()
     print(f"{len(NAMES)} drawings in the browser, {failed} with faults")
     return 1 if failed else 0
 
