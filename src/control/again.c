@@ -17,6 +17,7 @@ void job_node_back(struct myr_control *c, uint32_t node)
 
 void job_takeover(struct myr_control *c)
 {
+    MYR_ASSERT(c->head.reconnect_ms >= c->head.steady_ms); /* nodes were given their time before */
     for (uint32_t id = 0; id < c->jobs.count; id++) {
         struct job *job = &c->jobs.items[id];
         /* What is over and has left nothing behind has nothing to be told. */

@@ -45,6 +45,8 @@ static void settle(struct myr_control *c)
     (void)timer_next_ms(c); /* deadlines that are no longer meant go: equal states, equal bytes */
     MYR_ASSERT(c->lost.count == 0 && c->decisions.count == 0 && c->left.count == 0);
     MYR_ASSERT(!c->dirty); /* the queue was asked after the last that it was told */
+    /* Else it would be called again at once, and again. */
+    MYR_SLOW_ASSERT(placing_wake_ms(c) > c->head.steady_ms);
 }
 
 int myr_control_create(const struct myr_place_shape *shape, const struct myr_control_policy *policy,
@@ -66,6 +68,8 @@ int myr_control_create(const struct myr_place_shape *shape, const struct myr_con
     if (rc < 0) {
         return rc;
     }
+    MYR_ASSERT(queue);
+    MYR_ASSERT(shape->nodes > 0 && shape->gpus_per_node > 0); /* the queue refuses others */
     struct myr_control *c = myr_xcalloc(1, sizeof(*c));
     c->shape = *shape;
     c->policy = *policy;
@@ -83,6 +87,7 @@ int myr_control_create(const struct myr_place_shape *shape, const struct myr_con
     myr_queue_keep_spares(queue, policy->spares);
     settle(c);
     MYR_ASSERT(c->timers.count == 0); /* nobody is awaited, as nobody was heard */
+    MYR_ASSERT(c->head.silent_nodes == 0 && c->head.drained == 0 && c->bad_nodes == 0);
     /* Nobody listens yet: what a new state is can be asked. */
     c->effects.count = 0;
     *ret = c;
@@ -109,6 +114,7 @@ void myr_control_free(struct myr_control *c)
 /* For MYR_CLEANUP. */
 void myr_control_cleanup(struct myr_control **control)
 {
+    MYR_ASSERT(control);
     myr_control_free(*control);
     *control = NULL;
 }
@@ -130,6 +136,7 @@ int64_t myr_control_wake_ms(struct myr_control *c)
 {
     int64_t wake_ms = wake_steady_ms(c);
     int64_t ahead_ms = wake_ms - c->head.steady_ms;
+    MYR_ASSERT(c->head.wall_ms >= 0 && c->head.steady_ms >= 0); /* so that the difference fits */
     return wake_ms == INT64_MAX ? INT64_MAX : c->head.wall_ms + (ahead_ms > 0 ? ahead_ms : 0);
 }
 
@@ -172,6 +179,7 @@ static bool is_about_job(enum myr_event_kind kind)
 static int check(const struct myr_control *c, int64_t now_ms, const struct myr_event *event,
                  struct myr_err *err)
 {
+    MYR_ASSERT(c && event);
     enum myr_event_kind kind = event->kind;
     const int64_t year_ms = INT64_C(366) * 86400 * 1000; /* times stay far from overflow */
     if (kind >= MYR_EVENT_KINDS) {
@@ -212,12 +220,14 @@ static bool is_stale(const struct myr_control *c, const struct myr_event *event)
     enum myr_event_kind kind = event->kind;
     bool said = kind == MYR_EVENT_BACK || (kind >= MYR_EVENT_STARTED && kind <= MYR_EVENT_TESTED);
     MYR_ASSERT(!said || event->node < c->shape.nodes);
+    MYR_ASSERT(kind < MYR_EVENT_KINDS);
     return said && event->boot != c->nodes[event->node].boot;
 }
 
 /* The job first: whether its node is blamed depends on what the job makes of the end. */
 static void take_exit(struct myr_control *c, const struct myr_event *event)
 {
+    MYR_ASSERT(event->kind == MYR_EVENT_EXIT);
     MYR_ASSERT(event->node < c->shape.nodes && event->job < c->jobs.count);
     if (!job_exited(c, event)) {
         node_blame(c, event->node, event->job, false);
@@ -305,6 +315,7 @@ static void take_deadlines(struct myr_control *c)
     struct timer timer;
     while (timer_due(c, &timer)) {
         MYR_ASSERT(timer.at_ms <= c->head.steady_ms);
+        MYR_ASSERT(timer.kind <= TIMER_JOB);
         if (timer.kind == TIMER_NODE) {
             node_deadline(c, timer.id);
         } else if (job_deadline(c, timer.id)) {
@@ -312,18 +323,25 @@ static void take_deadlines(struct myr_control *c)
             job_settle(c, timer.id);
         }
     }
+    MYR_ASSERT(c->timers.count == 0 || c->timers.items[0].at_ms > c->head.steady_ms);
 }
 
 int myr_control_step(struct myr_control *c, int64_t now_ms, const struct myr_event *event,
                      struct myr_err *err)
 {
     MYR_TRY(check(c, now_ms, event, err));
+    enum myr_event_kind kind = event->kind;
+    MYR_ASSERT(kind < MYR_EVENT_KINDS); /* what is out of range was refused */
+    MYR_ASSERT(!is_about_node(kind) || event->node < c->shape.nodes);
+    MYR_ASSERT(!is_about_job(kind) || event->job < c->jobs.count);
     /* Between events nothing is under way. */
     MYR_ASSERT(c->decisions.count == 0 && c->left.count == 0);
+    MYR_ASSERT(c->lost.count == 0 && !c->dirty);
     /* Effects of the event before are read by now. */
     c->effects.count = 0;
     advance(c, now_ms, event->kind == MYR_EVENT_TAKEOVER);
     /* Every event that was not refused has a number, stale or not. */
+    MYR_ASSERT(c->head.events < UINT64_MAX);
     c->head.events++;
     /* A stale one still moves the time: deadlines come due. */
     if (!is_stale(c, event)) {
@@ -333,6 +351,7 @@ int myr_control_step(struct myr_control *c, int64_t now_ms, const struct myr_eve
     settle(c);
     MYR_ASSERT(c->head.wall_ms == now_ms && c->tokens.count == c->jobs.count);
     MYR_ASSERT(c->head.silent_nodes <= c->shape.nodes && c->head.drained <= c->shape.nodes);
+    MYR_ASSERT(c->bad_nodes <= c->shape.nodes);
     MYR_SLOW_ASSERT(control_assert_of(c, event));
     return MYR_OK;
 }
@@ -340,6 +359,7 @@ int myr_control_step(struct myr_control *c, int64_t now_ms, const struct myr_eve
 const struct myr_effect *myr_control_effects(const struct myr_control *c, uint32_t *ret_count)
 {
     *ret_count = (uint32_t)c->effects.count;
+    MYR_ASSERT(c->effects.items || *ret_count == 0);
     return c->effects.items;
 }
 
@@ -372,6 +392,7 @@ struct myr_control_node myr_control_node(const struct myr_control *c, uint32_t i
 {
     const struct node *node = node_of(c, id);
     MYR_ASSERT(node->state < MYR_NODE_STATES);
+    MYR_ASSERT(!node->lost || node->silent);
     /*
      * Drained by somebody it is also before its first word, and that holds when it comes. Only
      * shown so: as a state of its own, journals in which it happened could not be decided anew.
@@ -389,6 +410,7 @@ struct myr_control_job myr_control_job(const struct myr_control *c, uint32_t id)
 {
     const struct job *job = job_of(c, id);
     MYR_ASSERT(job->state < MYR_CONTROL_JOB_STATES && job->open <= job->ranks);
+    MYR_ASSERT(job->submitted_ms <= c->head.steady_ms && job->started_ms <= c->head.steady_ms);
     return (struct myr_control_job){.state = (enum myr_control_job_state)job->state,
                                     .spec = job->spec,
                                     .epoch = job->epoch,
@@ -404,6 +426,7 @@ struct myr_control_job myr_control_job(const struct myr_control *c, uint32_t id)
 /* What others may see of a rank; a slot that nobody uses has zeros. */
 static struct myr_control_rank view_of(const struct rank *rank)
 {
+    MYR_ASSERT(rank->state <= RANK_CLOSED);
     return (struct myr_control_rank){.job = rank->job,
                                      .node = rank->node,
                                      .epoch = rank->epoch,
@@ -419,9 +442,11 @@ uint32_t myr_control_job_ranks(const struct myr_control *c, uint32_t id,
                                struct myr_control_rank *ret, uint32_t max)
 {
     uint32_t count = 0;
+    MYR_ASSERT(ret || max == 0);
     /* All are counted; as many as there is room for are returned. */
     for (uint32_t at = job_of(c, id)->first_rank; at != MYR_NONE;
          at = slot_of(c, at)->next_in_job) {
+        MYR_ASSERT(slot_of(c, at)->job == id && !slot_of(c, at)->old);
         if (count < max) {
             ret[count] = view_of(slot_of(c, at));
         }
@@ -435,6 +460,7 @@ uint32_t myr_control_node_ranks(const struct myr_control *c, uint32_t id,
                                 struct myr_control_rank *ret, uint32_t max)
 {
     uint32_t count = 0;
+    MYR_ASSERT(ret || max == 0);
     for (uint32_t at = node_of(c, id)->first_rank; at != MYR_NONE;
          at = slot_of(c, at)->next_on_node) {
         const struct rank *rank = slot_of(c, at);
@@ -448,6 +474,7 @@ uint32_t myr_control_node_ranks(const struct myr_control *c, uint32_t id,
         }
         count++;
     }
+    MYR_ASSERT(count <= c->ranks.count);
     return count;
 }
 
@@ -464,6 +491,7 @@ struct myr_control_rank myr_control_rank(const struct myr_control *c, uint32_t s
 uint32_t myr_control_find(const struct myr_control *c, uint64_t token)
 {
     const uint32_t *id = myr_u64map_find(&c->tokens, token);
+    MYR_ASSERT(c->tokens.count == c->jobs.count);
     MYR_ASSERT(!id || job_of(c, *id)->spec.token == token);
     return id ? *id : MYR_NONE;
 }

@@ -7,6 +7,7 @@ static bool lease_is_over(const struct myr_control *c, const struct job *job,
                           const struct rank *rank)
 {
     const struct node *node = node_of(c, rank->node);
+    MYR_ASSERT(rank->state == RANK_STOPPING); /* no other is ended by its lease alone */
     if (!node->silent || job->stopped_ms < 0) {
         return false;
     }
@@ -76,6 +77,7 @@ static uint32_t missing_node(const struct myr_control *c, const struct job *job)
     while (at != MYR_NONE && slot_of(c, at)->state != RANK_STARTING) {
         at = slot_of(c, at)->next_in_job;
     }
+    MYR_ASSERT(at == MYR_NONE || !slot_of(c, at)->old);
     return at == MYR_NONE ? MYR_NONE : slot_of(c, at)->node;
 }
 

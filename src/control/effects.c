@@ -10,6 +10,11 @@ void emit(struct myr_control *c, const struct myr_effect *effect)
     MYR_ASSERT(effect->node == MYR_NONE || effect->node < c->shape.nodes);
     /* A job that is being accepted has its number, and is not in the list yet. */
     MYR_ASSERT(effect->job == MYR_NONE || effect->job <= c->jobs.count);
+    bool order = effect->kind == MYR_EFFECT_START || effect->kind == MYR_EFFECT_STOP;
+    MYR_ASSERT(!order || (effect->node != MYR_NONE && effect->job != MYR_NONE));
+    /* Its answer has to name both. */
+    MYR_ASSERT(!order || (effect->epoch > 0 && effect->boot > 0));
+    MYR_ASSERT(effect->kind != MYR_EFFECT_START || effect->gpus != 0);
     myr_vec_push(&c->effects, *effect);
 }
 
@@ -17,6 +22,10 @@ void emit_job(struct myr_control *c, uint32_t id, enum myr_control_job_state sta
 {
     struct job *job = job_of(c, id);
     MYR_ASSERT(state < MYR_CONTROL_JOB_STATES);
+    bool lives = state == MYR_CONTROL_STARTING || state == MYR_CONTROL_RUNNING ||
+                 state == MYR_CONTROL_FINISHING;
+    MYR_ASSERT(!lives || job->ranks > 0);
+    MYR_ASSERT(state != MYR_CONTROL_RUNNING || (job->whole && job->after == AFTER_NONE));
     /* Many functions conclude the same state: it is told by the first of them. */
     if (job->state != state) {
         MYR_ASSERT(!job_is_over(job)); /* an end is told once, and nothing comes behind it */
@@ -33,6 +42,8 @@ void emit_node(struct myr_control *c, uint32_t id, enum myr_node_state state)
 {
     struct node *node = node_of(c, id);
     MYR_ASSERT(state < MYR_NODE_STATES);
+    MYR_ASSERT(state != MYR_NODE_HEALTHY || (node->boot > 0 && node->checked && !node->drain));
+    MYR_ASSERT(state != MYR_NODE_UNKNOWN || node->boot == 0);
     if (node->state != state) {
         node->state = (uint8_t)state;
         emit(c, &(struct myr_effect){.kind = MYR_EFFECT_NODE,

@@ -13,6 +13,7 @@
 MYR_PRINTF(3, 4)
 static void put(struct myr_explanation *e, const char *what, const char *fmt, ...)
 {
+    MYR_ASSERT(what && fmt);
     MYR_ASSERT(e->count <= MYR_EXPLAIN_FACTS);
     /* Facts beyond the room for them are left out, never cut in the middle. */
     if (e->count < MYR_EXPLAIN_FACTS) {
@@ -28,6 +29,7 @@ static void put(struct myr_explanation *e, const char *what, const char *fmt, ..
 /* As the queue hands facts out. */
 static void put_fact(void *context, const char *label, const char *text)
 {
+    MYR_ASSERT(context && label && text);
     put(context, label, "%s", text);
 }
 
@@ -86,6 +88,7 @@ static void explain_job(const struct myr_control *c, uint32_t id,
                         const struct myr_explain_asker *asker, struct myr_explanation *e)
 {
     const struct job *job = job_of(c, id);
+    MYR_ASSERT(e->count == 0);
     put(e, "state", "%s", myr_control_job_state_name((enum myr_control_job_state)job->state));
     put(e, "asks for", "%s, priority %d, restart %s", MYR_COUNT(job->spec.gpus, "GPU"),
         job->spec.priority, job->spec.restart == MYR_RESTART_STRICT ? "strict" : "epoch");
@@ -124,6 +127,7 @@ static void explain_job(const struct myr_control *c, uint32_t id,
 static void explain_node(const struct myr_control *c, uint32_t id, struct myr_explanation *e)
 {
     const struct node *node = node_of(c, id);
+    MYR_ASSERT(e->count == 0);
     uint32_t drawn = 0;
     put(e, "state", "%s", myr_node_state_name(myr_control_node(c, id).state));
     if (node->boot == 0) {

@@ -55,6 +55,7 @@ int myr_control_grow(struct myr_control *c, uint32_t nodes, struct myr_err *err)
     /* The queue first: it says whether the shape may become this. */
     MYR_TRY(myr_queue_grow(c->queue, c->head.steady_ms / 1000, &shape, err));
     uint32_t first = c->shape.nodes;
+    MYR_ASSERT(first <= nodes && c->decisions.count == 0);
     c->nodes = myr_xrealloc(c->nodes, nodes, sizeof(*c->nodes));
     memset(&c->nodes[first], 0, (nodes - first) * sizeof(*c->nodes));
     c->shape = shape;

@@ -10,6 +10,7 @@
 /* GPUs may have been kept for the job since before their node was drained, or fell silent. */
 static uint32_t unfit_node(const struct myr_control *c, const struct myr_gang *gang)
 {
+    MYR_ASSERT(gang->count > 0);
     for (uint32_t i = 0; i < gang->count; i++) {
         const struct node *node = node_of(c, gang->shares[i].node);
         if (node->shut || node->gone) {
@@ -22,6 +23,7 @@ static uint32_t unfit_node(const struct myr_control *c, const struct myr_gang *g
 /* The queue gives it GPUs. */
 static void placed(struct myr_control *c, const struct myr_decision *decision)
 {
+    MYR_ASSERT(decision->kind == MYR_DECIDE_START);
     struct job *job = job_of(c, decision->job);
     const struct myr_gang *gang = myr_queue_gang(c->queue, decision->job);
     if (job_is_over(job) || gang->count == 0) {
@@ -199,6 +201,7 @@ static void count_failure(struct myr_control *c, struct job *job)
 {
     int64_t up_ms = c->head.steady_ms - job->started_ms;
     MYR_ASSERT(up_ms >= 0 && !job_is_over(job));
+    MYR_ASSERT(job->failures < UINT32_MAX);
     /* It was up for long enough that this failure says nothing about the ones before. */
     if (job->spec.service && job->whole && up_ms >= c->policy.first_step_ms) {
         job->failures = 0;
@@ -279,6 +282,7 @@ static bool is_crowded_out(const struct myr_control *c, const struct job *job)
 /* The queue takes its GPUs away. Those of ranks that are gone can be had at once. */
 static void taken(struct myr_control *c, const struct myr_decision *decision)
 {
+    MYR_ASSERT(decision->kind == MYR_DECIDE_STOP);
     struct job *job = job_of(c, decision->job);
     /* A run that is not the present one: it was never carried out, or is over. */
     if (job_is_over(job) || job->run != decision->epoch) {
@@ -315,10 +319,12 @@ static void taken(struct myr_control *c, const struct myr_decision *decision)
         }
     }
     job_settle(c, decision->job);
+    MYR_ASSERT(job->up == 0); /* nobody of it goes on as if nothing were */
 }
 
 void job_carry_out(struct myr_control *c, const struct myr_decision *decision)
 {
+    MYR_ASSERT(decision->job < c->jobs.count);
     if (decision->kind == MYR_DECIDE_START) {
         placed(c, decision);
     } else if (decision->kind == MYR_DECIDE_STOP) {
@@ -329,6 +335,7 @@ void job_carry_out(struct myr_control *c, const struct myr_decision *decision)
 /* The job's rank on a node, of one epoch; old ones too. */
 static uint32_t find_rank(const struct myr_control *c, uint32_t node, uint32_t job, uint32_t epoch)
 {
+    MYR_ASSERT(job < c->jobs.count);
     uint32_t at = node_of(c, node)->first_rank;
     while (at != MYR_NONE && (slot_of(c, at)->job != job || slot_of(c, at)->epoch != epoch)) {
         at = slot_of(c, at)->next_on_node;
@@ -388,6 +395,7 @@ void job_rank_gone(struct myr_control *c, uint32_t at)
  */
 static uint32_t find_stopped(const struct myr_control *c, const struct myr_event *event)
 {
+    MYR_ASSERT(event->job < c->jobs.count);
     uint32_t at = node_of(c, event->node)->first_rank;
     for (; at != MYR_NONE; at = slot_of(c, at)->next_on_node) {
         const struct rank *rank = slot_of(c, at);
@@ -450,6 +458,7 @@ static void gang_may_be_up(struct myr_control *c, uint32_t id)
 
 bool job_started(struct myr_control *c, const struct myr_event *event)
 {
+    MYR_ASSERT(event->kind == MYR_EVENT_STARTED);
     if (event->code == 0) {
         older_are_gone(c, event);
     }
@@ -491,6 +500,7 @@ bool job_started(struct myr_control *c, const struct myr_event *event)
 
 void job_stopped(struct myr_control *c, const struct myr_event *event)
 {
+    MYR_ASSERT(event->kind == MYR_EVENT_STOPPED);
     uint32_t at;
     while ((at = find_stopped(c, event)) != MYR_NONE) {
         bool asked = slot_of(c, at)->state == RANK_STOPPING;
@@ -505,6 +515,7 @@ void job_stopped(struct myr_control *c, const struct myr_event *event)
 
 bool job_exited(struct myr_control *c, const struct myr_event *event)
 {
+    MYR_ASSERT(event->kind == MYR_EVENT_EXIT);
     uint32_t at = find_rank(c, event->node, event->job, event->epoch);
     if (at == MYR_NONE || !rank_is_open(slot_of(c, at))) {
         return true;
@@ -540,6 +551,7 @@ bool job_exited(struct myr_control *c, const struct myr_event *event)
 
 void job_step(struct myr_control *c, const struct myr_event *event)
 {
+    MYR_ASSERT(event->kind == MYR_EVENT_STEP);
     struct job *job = job_of(c, event->job);
     /* Steps of an older incarnation, or while it is being stopped, are no progress. */
     if (event->epoch == job->epoch && job->state == MYR_CONTROL_RUNNING) {
@@ -571,6 +583,7 @@ void job_suspect(struct myr_control *c, uint32_t at)
 void job_cleared(struct myr_control *c, uint32_t at)
 {
     struct rank *rank = slot_of(c, at);
+    MYR_ASSERT(rank->state != RANK_FREE);
     if (rank->suspect) {
         struct job *job = job_of(c, rank->job);
         MYR_ASSERT(job->suspects > 0 && !rank->old);

@@ -39,6 +39,8 @@ _Static_assert(sizeof(struct record) == 24 && sizeof(struct beginning) == 24, "n
 
 void myr_journal_begin(const struct myr_control *c, struct myr_buf *ret)
 {
+    MYR_ASSERT(c && ret);
+    MYR_ASSERT(c->decisions.count == 0 && !c->dirty); /* between two events, as its snapshot */
     struct beginning begin = {MYR_CONTROL_VERSION, c->shape.nodes, c->head.events,
                               myr_control_hash(c)};
     section_put(ret, TAG_BEGIN, FORMAT, &begin, sizeof(begin));
@@ -50,6 +52,7 @@ void myr_journal_put(const struct myr_control *c, int64_t now_ms, const struct m
     /* The one that it has just taken: its number is the last. */
     MYR_ASSERT(event->kind < MYR_EVENT_KINDS && c->head.events > 0);
     MYR_ASSERT(now_ms == c->head.wall_ms);
+    MYR_ASSERT(c->effects.count <= MYR_JOURNAL_EFFECTS_MAX); /* what a replay takes */
     struct record record = {c->head.events, now_ms,
                             event->kind == MYR_EVENT_SUBMIT ? sizeof(*event) : EVENT_SHORT,
                             (uint32_t)c->effects.count};
@@ -74,6 +77,7 @@ static int check_beginning(const struct myr_control *c, const struct section *se
                            struct myr_str data, struct myr_journal_report *report,
                            struct myr_err *err)
 {
+    MYR_ASSERT(report->records == 0 && report->core_version == 0);
     struct beginning begin;
     if (section->tag != TAG_BEGIN || data.len != sizeof(begin)) {
         return myr_err_set(err, MYR_ECORRUPT, "this is no journal");
@@ -104,6 +108,7 @@ static int check_beginning(const struct myr_control *c, const struct section *se
 /* 'decided' is the rest of a record. */
 static bool same_effects(const struct myr_control *c, struct myr_str decided)
 {
+    MYR_ASSERT(decided.data || decided.len == 0);
     /* Byte by byte: structs have no padding. */
     size_t bytes = c->effects.count * sizeof(struct myr_effect);
     return bytes == decided.len &&
@@ -113,6 +118,7 @@ static bool same_effects(const struct myr_control *c, struct myr_str decided)
 /* By the same version it is damage, or a bug; by an older one the rules have changed. */
 static int decided_differently(struct myr_err *err, uint32_t core_version, uint64_t number)
 {
+    MYR_ASSERT(core_version <= MYR_CONTROL_VERSION && number > 0);
     if (core_version == MYR_CONTROL_VERSION) {
         return myr_err_set(err, MYR_ECORRUPT, "event %llu was decided differently",
                            (unsigned long long)number);
@@ -129,6 +135,8 @@ static int decided_differently(struct myr_err *err, uint32_t core_version, uint6
 static int take_record(struct myr_control *c, const struct section *section, struct myr_str data,
                        struct myr_journal_report *report, struct myr_err *err)
 {
+    MYR_ASSERT(report->core_version >= OLDEST_CORE);
+    MYR_ASSERT(report->core_version <= MYR_CONTROL_VERSION);
     struct record record;
     if (section->tag != TAG_RECORD || section->version != FORMAT) {
         return myr_err_set(err, MYR_EVERSION, "a record of unknown kind or version");
@@ -152,6 +160,7 @@ static int take_record(struct myr_control *c, const struct section *section, str
     memcpy(&event, data.data + sizeof(record), record.event_bytes);
     MYR_TRY(myr_control_step(c, record.now_ms, &event, err));
     MYR_ASSERT(c->head.events == record.number);
+    MYR_ASSERT(c->head.wall_ms == record.now_ms);
     struct myr_str decided = {data.data + sizeof(record) + record.event_bytes,
                               rest - record.event_bytes};
     if (!same_effects(c, decided)) {
@@ -165,6 +174,7 @@ static int take_record(struct myr_control *c, const struct section *section, str
 /* What a crash leaves behind a file's last word: fewer bytes than said, or none but zeros. */
 static bool is_torn(struct myr_str rest, enum section_found found)
 {
+    MYR_ASSERT(found != SECTION_WHOLE);
     /* Some file systems leave zeros where bytes were never written. */
     bool zeros = true;
     for (size_t i = 0; i < rest.len && zeros; i++) {
@@ -176,6 +186,8 @@ static bool is_torn(struct myr_str rest, enum section_found found)
 int myr_journal_replay(struct myr_control *c, struct myr_str journal,
                        struct myr_journal_report *ret, struct myr_err *err)
 {
+    MYR_ASSERT(c && ret);
+    MYR_ASSERT(journal.data || journal.len == 0);
     *ret = (struct myr_journal_report){.last_ms = -1};
     for (size_t at = 0; at < journal.len;) {
         struct myr_str rest = {journal.data + at, journal.len - at};
@@ -184,6 +196,7 @@ int myr_journal_replay(struct myr_control *c, struct myr_str journal,
         enum section_found found = section_get(rest, &section, &data);
         /* Only the end may be torn: what lies before it was written whole. */
         if (found != SECTION_WHOLE && is_torn(rest, found) && at > 0) {
+            MYR_ASSERT(ret->whole_bytes == at && rest.len > 0);
             ret->torn_bytes = rest.len;
             return MYR_OK;
         }
@@ -204,5 +217,6 @@ int myr_journal_replay(struct myr_control *c, struct myr_str journal,
     if (ret->whole_bytes == 0) {
         return myr_err_set(err, MYR_ECORRUPT, "the journal is empty, its beginning is missing");
     }
+    MYR_ASSERT(ret->whole_bytes == journal.len && ret->torn_bytes == 0);
     return MYR_OK;
 }

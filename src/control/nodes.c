@@ -10,6 +10,8 @@
 /* The first that holds: whatever else is true, a node under repair is in repair. */
 static enum myr_node_state state_of(const struct node *node)
 {
+    MYR_ASSERT(!node->lost || node->silent);
+    MYR_ASSERT(!node->repair || node->drain & DRAIN_FAULT);
     bool empty = node->first_rank == MYR_NONE; /* a job that starts in place keeps its ranks */
     return node->repair                ? MYR_NODE_REPAIR
            : node->boot == 0           ? MYR_NODE_UNKNOWN
@@ -42,6 +44,7 @@ void node_settle(struct myr_control *c, uint32_t id)
     }
     MYR_ASSERT(node->state == state_of(node));
     MYR_ASSERT(!node->repair || (node->drain & DRAIN_FAULT && !node->bad));
+    MYR_ASSERT(node->state != MYR_NODE_HEALTHY || (!node->gone && !node->silent));
 }
 
 void node_test(struct myr_control *c, uint32_t id)
@@ -93,6 +96,7 @@ static bool has_strict_ranks(const struct myr_control *c, const struct node *nod
 {
     for (uint32_t at = node->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_on_node) {
         const struct rank *rank = slot_of(c, at);
+        MYR_ASSERT(rank->state != RANK_FREE);
         if (rank_is_open(rank) && job_of(c, rank->job)->spec.restart == MYR_RESTART_STRICT) {
             return true;
         }
@@ -150,6 +154,7 @@ static void condemn(struct myr_control *c, uint32_t id)
 /* Nodes that waited for the limit to allow it. */
 static void condemn_more(struct myr_control *c)
 {
+    MYR_ASSERT(c->bad_nodes <= c->shape.nodes);
     c->head.noticed = 0;
     /* In the order of numbers, as far as the limit goes now. */
     for (uint32_t id = 0; c->bad_nodes > 0 && id < c->shape.nodes; id++) {
@@ -230,6 +235,7 @@ static void set_silent(struct myr_control *c, struct node *node, bool silent)
 
 void node_joined(struct myr_control *c, const struct myr_event *event)
 {
+    MYR_ASSERT(event->kind == MYR_EVENT_JOIN);
     uint32_t id = event->node;
     struct node *node = node_of(c, id);
     if (event->boot <= node->boot) {
@@ -267,6 +273,7 @@ void node_joined(struct myr_control *c, const struct myr_event *event)
 static bool is_awaited(const struct myr_control *c, const struct node *node)
 {
     for (uint32_t at = node->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_on_node) {
+        MYR_ASSERT(slot_of(c, at)->state != RANK_FREE);
         if (slot_of(c, at)->suspect) {
             return true;
         }
@@ -299,6 +306,7 @@ void node_back(struct myr_control *c, uint32_t id)
         return;
     }
     bool lost = node->lost;
+    MYR_ASSERT(node->boot > 0 && !node->testing); /* nobody is tested who is not heard */
     set_silent(c, node, false);
     /* It lives: there is nothing to switch off any more. */
     node->lost = node->fencing = 0;
@@ -315,6 +323,7 @@ void node_back(struct myr_control *c, uint32_t id)
 
 void node_tested(struct myr_control *c, const struct myr_event *event)
 {
+    MYR_ASSERT(event->kind == MYR_EVENT_TESTED);
     struct node *node = node_of(c, event->node);
     if (!node->testing || event->epoch != node->tests) {
         return; /* of an older test */
@@ -331,6 +340,7 @@ void node_tested(struct myr_control *c, const struct myr_event *event)
         fail_jobs(c, event->node);
     }
     clear_suspects(c, event->node);
+    MYR_ASSERT(!node->testing || node->tests > event->epoch); /* this one has its result */
 }
 
 /* Jobs that were being stopped when it was lost: those that need not know its ranks gone go on. */
@@ -355,6 +365,7 @@ static void lose(struct myr_control *c, uint32_t id)
 {
     struct node *node = node_of(c, id);
     MYR_ASSERT(node->silent && !node->testing);
+    MYR_ASSERT(node->since_ms <= c->head.steady_ms && node->boot > 0);
     node->lost = 1;
     node->doubted = 0; /* it is tested when it is back, or joins again */
     condemn(c, id);    /* beyond the limit it is still lost to its jobs */
@@ -375,6 +386,7 @@ static void lose(struct myr_control *c, uint32_t id)
 
 void node_fenced(struct myr_control *c, const struct myr_event *event)
 {
+    MYR_ASSERT(event->kind == MYR_EVENT_FENCED);
     struct node *node = node_of(c, event->node);
     /* Of another boot it says nothing about this one; a failure is tried again. */
     if (event->boot != node->boot || event->code != 0) {
@@ -389,6 +401,7 @@ void node_fenced(struct myr_control *c, const struct myr_event *event)
     fail_jobs(c, event->node);
     close_ranks(c, event->node);
     node_settle(c, event->node);
+    MYR_ASSERT(node->rank_count == 0 && !node->fencing);
 }
 
 void node_deadline(struct myr_control *c, uint32_t id)
@@ -426,6 +439,8 @@ static void forgive(struct myr_control *c, uint32_t id)
     }
     MYR_ASSERT(!node->bad && !node->repair && !(node->drain & DRAIN_FAULT));
     condemn_more(c);
+    /* Whoever still waits is kept waiting by the limit. */
+    MYR_ASSERT(c->bad_nodes == 0 || c->head.drained >= drains_allowed(c));
 }
 
 void node_drain(struct myr_control *c, uint32_t id, bool drain)
@@ -442,6 +457,7 @@ void node_drain(struct myr_control *c, uint32_t id, bool drain)
 
 void node_hold(struct myr_control *c, const struct myr_event *event)
 {
+    MYR_ASSERT(event->kind == MYR_EVENT_HOLD);
     struct node *node = node_of(c, event->node);
     /* Each side has its own bits and changes no others. */
     uint8_t others = node->drain & (DRAIN_PERSON | DRAIN_FAULT);
@@ -460,12 +476,15 @@ void node_approve(struct myr_control *c, int64_t count)
     /* It replaces what was approved before, and is not added to it. */
     c->head.approved = count < 0 ? 0 : count > most ? most : (uint32_t)count;
     condemn_more(c);
+    MYR_ASSERT(c->head.approved <= c->shape.nodes);
+    MYR_ASSERT(c->bad_nodes == 0 || c->head.drained >= drains_allowed(c));
 }
 
 void node_blame(struct myr_control *c, uint32_t id, uint32_t job, bool certain)
 {
     struct node *node = node_of(c, id);
     MYR_ASSERT(job < c->jobs.count);
+    MYR_ASSERT(node->boot > 0); /* a rank was there */
     /*
      * A program that has never made a step may be at fault itself, and one that fails again and
      * again is no new witness: a user's mistake must not cost the cluster its nodes.
@@ -498,6 +517,7 @@ void node_blame_all(struct myr_control *c, uint32_t job)
          at = slot_of(c, at)->next_in_job) {
         uint32_t id = slot_of(c, at)->node;
         job_suspect(c, at);
+        MYR_ASSERT(slot_of(c, at)->suspect);
         if (!node_of(c, id)->silent) {
             node_test(c, id);
         }
@@ -507,6 +527,7 @@ void node_blame_all(struct myr_control *c, uint32_t job)
 /* What a symptom means for the node; diagnosis in depth adds rows, not code. */
 void node_symptom(struct myr_control *c, const struct myr_event *event)
 {
+    MYR_ASSERT(event->kind == MYR_EVENT_SYMPTOM);
     /* A symptom without a row is only noted. */
     static const struct {
         bool doubt, condemn;
@@ -533,6 +554,7 @@ void node_takeover(struct myr_control *c)
 {
     /* Nodes may have been heard by the controller before; this one has to hear them itself. */
     c->head.reconnect_ms = c->head.steady_ms + c->policy.reconnect_ms;
+    MYR_ASSERT(c->head.reconnect_ms >= c->head.steady_ms);
     for (uint32_t id = 0; id < c->shape.nodes; id++) {
         struct node *node = &c->nodes[id];
         MYR_ASSERT(node->since_ms <= c->head.steady_ms);

@@ -10,6 +10,7 @@
 /* The queue counts seconds of the core's own time. */
 static int64_t now_s(const struct myr_control *c)
 {
+    MYR_ASSERT(c->head.steady_ms >= 0);
     return c->head.steady_ms / 1000;
 }
 
@@ -19,6 +20,7 @@ static int64_t now_s(const struct myr_control *c)
  */
 static void told(struct myr_control *c, int rc)
 {
+    MYR_ASSERT(rc <= 0);
     c->refusals += rc != MYR_OK && rc != MYR_ESTALE && rc != MYR_ENOENT;
     c->dirty = true;
 }
@@ -49,6 +51,7 @@ bool placing_submit(struct myr_control *c, const struct myr_job_spec *spec)
 void placing_started(struct myr_control *c, uint32_t id)
 {
     MYR_ASSERT(job_of(c, id)->whole && job_of(c, id)->confirmed);
+    MYR_ASSERT(!job_is_over(job_of(c, id)) && job_of(c, id)->ranks > 0);
     told(c, myr_queue_started(c->queue, now_s(c), id, job_of(c, id)->run));
 }
 
@@ -80,6 +83,7 @@ void placing_gone(struct myr_control *c, uint32_t id)
 void placing_done(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);
+    MYR_ASSERT(job->after == AFTER_DONE);
     if (!job->ending) {
         job->ending = 1;
         int rc = myr_queue_exited(c->queue, now_s(c), id, job->run, MYR_EXIT_OK);
@@ -92,6 +96,8 @@ void placing_done(struct myr_control *c, uint32_t id)
 void placing_refuse(struct myr_control *c, const struct myr_decision *start, uint32_t node)
 {
     MYR_ASSERT(start->kind == MYR_DECIDE_START && node < c->shape.nodes);
+    MYR_ASSERT(start->job < c->jobs.count);
+    MYR_ASSERT(node_of(c, node)->gone || node_of(c, node)->shut); /* only for that */
     told(c, myr_queue_start_failed(c->queue, now_s(c), start->job, start->epoch, node));
 }
 
@@ -110,6 +116,17 @@ void placing_cancel(struct myr_control *c, uint32_t id)
     }
 }
 
+/* Whether the queue is still to hear that it is gone. */
+static bool is_untold(const struct myr_control *c, uint32_t id)
+{
+    for (size_t i = 0; i < c->lost.count; i++) {
+        if (c->lost.items[i] == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void placing_node(struct myr_control *c, uint32_t id, bool gone, bool shut)
 {
     struct node *node = node_of(c, id);
@@ -121,6 +138,7 @@ void placing_node(struct myr_control *c, uint32_t id, bool gone, bool shut)
         node->gone = 1;
         myr_vec_push(&c->lost, id); /* all of one moment together */
     } else if (!gone && node->gone) {
+        MYR_ASSERT(!is_untold(c, id)); /* it would be called lost after it was back */
         node->gone = 0;
         told(c, myr_queue_back(c->queue, now_s(c), id));
     }
@@ -145,6 +163,7 @@ void placing_maintain(struct myr_control *c, const struct myr_event *event)
 /* What it is was checked before: the queue has no reason to refuse it. */
 void placing_weight(struct myr_control *c, const struct myr_event *event)
 {
+    MYR_ASSERT(event->kind == MYR_EVENT_WEIGHT);
     MYR_ASSERT(event->count < c->tenants && event->value > 0);
     told(c, myr_queue_set_weight(c->queue, now_s(c), event->count, (uint32_t)event->value, NULL));
     c->dirty = true;
@@ -153,6 +172,8 @@ void placing_weight(struct myr_control *c, const struct myr_event *event)
 /* Together, so that the queue does not replace one lost node by another. */
 static void tell_lost(struct myr_control *c)
 {
+    MYR_ASSERT(c->decisions.count == 0); /* else they were made without knowing it */
+    MYR_ASSERT(c->lost.count <= c->shape.nodes);
     if (c->lost.count > 0) {
         told(c, myr_queue_lost(c->queue, now_s(c), c->lost.items, (uint32_t)c->lost.count));
         c->lost.count = 0;

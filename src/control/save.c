@@ -80,6 +80,7 @@ static bool policy_in(const struct policy_words *in, struct myr_control_policy *
 
 void myr_control_save(const struct myr_control *c, struct myr_buf *ret)
 {
+    MYR_ASSERT(c && ret);
     struct about about = {MYR_CONTROL_VERSION,    c->tenants,           c->shape.nodes,
                           c->shape.gpus_per_node, c->shape.group_nodes, c->shape.pod_nodes};
     struct policy_words policy = policy_out(&c->policy);
@@ -151,6 +152,7 @@ static int read_parts(struct myr_str bytes, struct parts *ret, struct myr_err *e
         }
         /* The lengths are inside what is there: section_get() has checked that. */
         at += sizeof(section) + data.len;
+        MYR_ASSERT(at <= bytes.len);
     }
     for (size_t i = 0; i < MYR_ARRAY_COUNT(known); i++) {
         if (!known[i].to->data) {
@@ -164,6 +166,7 @@ static int read_parts(struct myr_str bytes, struct parts *ret, struct myr_err *e
 /* Both parts: a length that is no multiple would lose its end. */
 static bool fits(struct myr_str part, size_t size, size_t count)
 {
+    MYR_ASSERT(size > 0);
     return part.len / size == count && part.len % size == 0;
 }
 
@@ -235,6 +238,8 @@ static int take_parts(struct myr_control *c, const struct parts *parts, struct m
 
 int myr_control_load(struct myr_str bytes, struct myr_control **ret, struct myr_err *err)
 {
+    MYR_ASSERT(ret);
+    MYR_ASSERT(bytes.data || bytes.len == 0);
     struct parts parts = {};
     MYR_TRY(read_parts(bytes, &parts, err));
     if (parts.about.len != sizeof(struct about) ||
@@ -246,6 +251,8 @@ int myr_control_load(struct myr_str bytes, struct myr_control **ret, struct myr_
     MYR_CLEANUP(myr_control_cleanup) struct myr_control *c = myr_xcalloc(1, sizeof(*c));
     MYR_TRY(take_parts(c, &parts, err));
     MYR_ASSERT(c->queue && c->nodes && c->tokens.count == c->jobs.count);
+    MYR_ASSERT(c->bad_nodes <= c->shape.nodes && c->head.silent_nodes <= c->shape.nodes);
+    MYR_ASSERT(!c->dirty && c->effects.count == 0 && c->decisions.count == 0);
     *ret = c;
     c = NULL;
     return MYR_OK;
@@ -253,6 +260,7 @@ int myr_control_load(struct myr_str bytes, struct myr_control **ret, struct myr_
 
 int myr_control_read(const char *path, struct myr_control **ret, struct myr_err *err)
 {
+    MYR_ASSERT(path && ret);
     /* Larger than any state: a file of another kind must not fill the memory. */
     const size_t most = (size_t)4 << 30;
     MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};

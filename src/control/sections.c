@@ -12,6 +12,7 @@ _Static_assert(sizeof(struct section) == 24, "no padding");
 /* As zlib counts it, in pieces that its type can hold. */
 static uint32_t crc_of(const void *data, size_t length)
 {
+    MYR_ASSERT(data || length == 0);
     uLong crc = crc32(0, NULL, 0);
     const Bytef *at = data;
     while (length > 0) { /* uInt may be shorter than size_t */
@@ -26,6 +27,7 @@ static uint32_t crc_of(const void *data, size_t length)
 void section_put(struct myr_buf *buf, uint32_t tag, uint32_t version, const void *data,
                  size_t length)
 {
+    size_t before = buf->len;
     MYR_ASSERT(tag != 0 && (data || length == 0));
     struct section head = {tag, version, length, crc_of(data, length), 0};
     head.head_crc = crc_of(&head, offsetof(struct section, head_crc));
@@ -33,10 +35,12 @@ void section_put(struct myr_buf *buf, uint32_t tag, uint32_t version, const void
     if (length > 0) {
         myr_buf_put(buf, data, length);
     }
+    MYR_ASSERT(buf->len == before + sizeof(head) + length);
 }
 
 enum section_found section_get(struct myr_str bytes, struct section *ret, struct myr_str *ret_data)
 {
+    MYR_ASSERT(bytes.data || bytes.len == 0);
     if (bytes.len < sizeof(*ret)) {
         return SECTION_CUT;
     }

@@ -89,7 +89,9 @@ static bool ranks_are_sound(const struct myr_control *c)
             }
             open += rank_is_open(&c->ranks.items[at]);
         }
-        if (open != node->rank_count || (open > 0 && node->boot == 0) || !gpus_are_sound(c, node)) {
+        /* Who was never heard was never given anything; orders name the boot they are for. */
+        bool unheard = node->first_rank != MYR_NONE && node->boot == 0;
+        if (open != node->rank_count || unheard || !gpus_are_sound(c, node)) {
             return false;
         }
     }
@@ -276,6 +278,7 @@ static bool rest_is_sound(const struct myr_control *c)
            head->approved <= c->shape.nodes && head->noticed <= 1 &&
            head->planted < MYR_PLANTED_COUNT && head->steady_ms >= 0 &&
            head->steady_ms < TIME_MAX && head->wall_ms >= 0 && head->wall_ms < TIME_MAX &&
+           head->events <= INT64_MAX && /* numbers of events never come again */
            may_come(head->reconnect_ms) && myr_queue_jobs(c->queue) == c->jobs.count;
 }
 
@@ -339,6 +342,8 @@ static bool queue_agrees(const struct myr_control *c)
 /* In an order in which each may rely on those before it. */
 bool state_is_sound(const struct myr_control *c)
 {
+    MYR_ASSERT(c->nodes && c->queue && c->shape.nodes > 0); /* refused before, where they miss */
+    MYR_ASSERT(c->decisions.count == 0 && c->left.count == 0 && c->lost.count == 0);
     return rest_is_sound(c) && timers_are_sound(c) && ranks_are_sound(c) && jobs_are_sound(c) &&
            queue_agrees(c);
 }

@@ -176,6 +176,37 @@ static void nodes_that_the_queue_alone_would_use_are_refused(void **state)
     }
 }
 
+/* An event's number never comes again: one that is written last must not be followed by 0. */
+static void events_that_could_not_be_counted_on_are_refused(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(2);
+    f.control->head.events = INT64_MAX;
+    assert_true(is_read(f.control));
+    f.control->head.events = UINT64_MAX;
+    assert_false(is_read(f.control));
+    myr_control_free(f.control);
+}
+
+/* What starts there in place would be ordered of a boot that never was. */
+static void ranks_on_a_node_that_was_never_heard_are_refused(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(2);
+    uint32_t job = submit(&f, 8, MYR_RESTART_STRICT);
+    struct myr_control_rank rank;
+    assert_int_equal(myr_control_job_ranks(f.control, job, &rank, 1), 1);
+    say(&f, MYR_EVENT_STARTED, rank.node, job, 1, 0);
+    say(&f, MYR_EVENT_EXIT, rank.node, job, 1, 1);
+    /* Nothing runs there; the job keeps its place until the test is in. */
+    assert_int_equal(f.control->nodes[rank.node].rank_count, 0);
+    assert_int_not_equal(f.control->nodes[rank.node].first_rank, MYR_NONE);
+    assert_true(is_read(f.control));
+    f.control->nodes[rank.node].boot = 0;
+    assert_false(is_read(f.control));
+    myr_control_free(f.control);
+}
+
 /*
  * The queue hears of a cancellation at once, and forgets who waited for that job; here the job is
  * over when its last rank is known to be gone, and so are they.
@@ -227,6 +258,8 @@ int main(void)
         cmocka_unit_test(nodes_that_the_queue_alone_would_use_are_refused),
         cmocka_unit_test(a_state_that_has_grown_is_copied_and_read_at_once),
         cmocka_unit_test(who_waits_for_a_job_that_is_being_cancelled_is_read),
+        cmocka_unit_test(events_that_could_not_be_counted_on_are_refused),
+        cmocka_unit_test(ranks_on_a_node_that_was_never_heard_are_refused),
         cmocka_unit_test(what_is_read_takes_whatever_comes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

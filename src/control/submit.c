@@ -4,6 +4,7 @@
 /* For a job that is not over, or has ended well. */
 static bool may_wait(const struct myr_control *c, uint32_t after)
 {
+    MYR_ASSERT(c->jobs.count < MYR_NONE); /* which is nobody's number */
     return after == 0 ||
            (after <= c->jobs.count && job_of(c, after - 1)->state <= MYR_CONTROL_DONE);
 }
@@ -18,6 +19,7 @@ void job_submit(struct myr_control *c, const struct myr_job_spec *spec)
                 spec->lease_s <= MYR_LEASE_S_MAX && spec->limit_s >= 0 && spec->service <= 1 &&
                 may_wait(c, spec->after);
     MYR_ASSERT(!known || id < c->jobs.count);
+    MYR_ASSERT(!known || job_of(c, id)->spec.token == spec->token);
     bool taken = known || (fits && placing_submit(c, spec));
     emit(c, &(struct myr_effect){.kind = MYR_EFFECT_ACCEPT,
                                  .state = taken,
@@ -34,6 +36,7 @@ void job_submit(struct myr_control *c, const struct myr_job_spec *spec)
                           .stopped_ms = -1,
                           .deadline_ms = -1};
         myr_vec_push(&c->jobs, job);
+        MYR_ASSERT(c->jobs.count == (size_t)id + 1);
         bool added = myr_u64map_add(&c->tokens, spec->token, id);
         MYR_ASSERT(added && c->tokens.count == c->jobs.count);
         MYR_ASSERT(spec->after <= id); /* so one look behind a job finds all who wait for it */

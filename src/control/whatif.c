@@ -39,6 +39,7 @@ static void choose(struct trial *t, uint32_t first, uint32_t last)
 /* "12", "0-15" or "node/00012". */
 static bool read_range(struct trial *t, struct myr_str text)
 {
+    MYR_ASSERT(text.data);
     const struct myr_str prefix = MYR_STR("node/");
     if (text.len > prefix.len && memcmp(text.data, prefix.data, prefix.len) == 0) {
         text = (struct myr_str){text.data + prefix.len, text.len - prefix.len};
@@ -59,6 +60,7 @@ static bool read_range(struct trial *t, struct myr_str text)
 /* One, or several with commas between them; false with the one that is wrong in 'ret'. */
 static bool read_nodes(struct trial *t, const char *text, struct myr_str *ret)
 {
+    MYR_ASSERT(text && ret);
     for (const char *at = text;; at += ret->len + 1) {
         const char *comma = strchr(at, ',');
         *ret = (struct myr_str){at, comma ? (size_t)(comma - at) : strlen(at)};
@@ -104,6 +106,7 @@ static int choose_lost(struct trial *t, const struct myr_whatif_question *q, str
 /* Tells the copy, and keeps the orders to stop that follow from it. */
 static int tell(struct trial *t, const struct myr_event *event, struct myr_err *err)
 {
+    MYR_ASSERT(event->kind < MYR_EVENT_KINDS);
     uint32_t count;
     MYR_TRY(myr_control_step(t->control, t->now_ms, event, err));
     const struct myr_effect *effects = myr_control_effects(t->control, &count);
@@ -123,6 +126,7 @@ static int obey(struct trial *t, struct myr_err *err)
     /* The list grows while it is walked: an answer may lead to further orders. */
     for (size_t i = 0; i < t->stops.count && i < most; i++) {
         struct myr_effect stop = t->stops.items[i];
+        MYR_ASSERT(stop.kind == MYR_EFFECT_STOP && stop.node < myr_control_nodes(t->control));
         struct myr_event event = {.kind = MYR_EVENT_STOPPED,
                                   .node = stop.node,
                                   .job = stop.job,
@@ -179,6 +183,7 @@ static int add(struct trial *t, const struct myr_whatif_question *q, uint32_t gp
 static int submit(struct trial *t, const struct myr_whatif_question *q,
                   struct myr_whatif_answer *ret, struct myr_err *err)
 {
+    MYR_ASSERT(q->submit_gpus > 0 && !ret->submitted);
     const uint64_t token = UINT64_MAX; /* nobody's */
     struct myr_event event = {.kind = MYR_EVENT_SUBMIT,
                               .spec = {.token = token,
@@ -205,6 +210,7 @@ static int submit(struct trial *t, const struct myr_whatif_question *q,
     } else { /* the copy is ours: its scratch space may be used */
         myr_queue_why((struct myr_queue *)queue, t->now_ms / 1000, id, &ret->why);
     }
+    MYR_ASSERT(ret->placed == (ret->submit_nodes > 0));
     return MYR_OK;
 }
 
@@ -216,6 +222,7 @@ static void compare(const struct myr_control *before, const struct myr_control *
     MYR_ASSERT(myr_control_jobs(after) >= myr_control_jobs(before));
     for (uint32_t id = 0; id < myr_control_jobs(before); id++) {
         struct myr_control_job was = myr_control_job(before, id), is = myr_control_job(after, id);
+        MYR_ASSERT(is.epoch >= was.epoch); /* incarnations count up */
         enum myr_whatif_fate fate = was.state == MYR_CONTROL_QUEUED ? MYR_WHATIF_STARTS
                                     : is.nodes > 0                  ? MYR_WHATIF_MOVES
                                                                     : MYR_WHATIF_WAITS;
@@ -272,6 +279,7 @@ static int ask_once(const struct myr_control *control, const struct myr_whatif_q
     *ret = (struct myr_whatif_answer){};
     int64_t start_ns = question->clock_ns ? question->clock_ns() : 0;
     trial.control = myr_control_fork(control);
+    MYR_ASSERT(myr_control_jobs(trial.control) == myr_control_jobs(control));
     ret->fork_ns = question->clock_ns ? question->clock_ns() - start_ns : 0;
     int rc = ask(&trial, control, question, ret, err);
     ret->took_ns = question->clock_ns ? question->clock_ns() - start_ns : 0;
@@ -284,11 +292,14 @@ static int ask_once(const struct myr_control *control, const struct myr_whatif_q
 int myr_whatif(const struct myr_control *control, const struct myr_whatif_question *question,
                struct myr_whatif_answer *ret, struct myr_err *err)
 {
+    MYR_ASSERT(control && question && ret);
     int rc = ask_once(control, question, ret, err);
     /* Equal answers each time: only the least time counts. */
     for (uint32_t i = 1; i < question->rounds && rc == MYR_OK; i++) {
         struct myr_whatif_answer again;
         rc = ask_once(control, question, &again, err);
+        MYR_ASSERT(rc < 0 || (again.moves == ret->moves && again.waits == ret->waits));
+        MYR_ASSERT(rc < 0 || (again.starts == ret->starts && again.placed == ret->placed));
         ret->fork_ns = again.fork_ns < ret->fork_ns ? again.fork_ns : ret->fork_ns;
         ret->took_ns = again.took_ns < ret->took_ns ? again.took_ns : ret->took_ns;
     }

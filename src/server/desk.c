@@ -32,11 +32,13 @@ static struct myr_control_policy policy_of(const struct config *config)
 static void journal_key(uint64_t number, char ret[32])
 {
     snprintf(ret, 32, "journal/%016llx", (unsigned long long)number);
+    MYR_ASSERT(strlen(ret) == 24); /* of one length */
 }
 
 /* Appends values in the order of their keys. */
 static int join(void *context, const char *key, struct myr_str value, struct myr_err *err)
 {
+    MYR_ASSERT(context && key);
     (void)key;
     (void)err;
     myr_buf_put(context, value.data, value.len);
@@ -49,6 +51,7 @@ static int join(void *context, const char *key, struct myr_str value, struct myr
  */
 static void put_snapshot(struct server *server)
 {
+    MYR_ASSERT(server->control && server->store);
     MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
     char key[32];
     /* All events that were taken are in it, committed or about to be. */
@@ -89,6 +92,7 @@ static int create(struct server *server, struct myr_err *err)
 /* A cluster may have grown since; it never shrinks, and ids stay. */
 static int fit_shape(struct server *server, struct myr_err *err)
 {
+    MYR_ASSERT(server->control && server->config.node_count > 0);
     const struct config *config = &server->config;
     struct myr_place_shape shape = myr_control_shape(server->control);
     /* GPUs are bits of masks in the state, nodes are numbers: neither can be taken away. */
@@ -203,6 +207,7 @@ static void set_wake(struct server *server)
 /* The state as the last commit left it; the world takes it over afterwards. */
 int desk_begin(struct server *server, struct myr_err *err)
 {
+    MYR_ASSERT(!server->control && server->store);
     MYR_CLEANUP(myr_buf_done) struct myr_buf snapshot = {};
     MYR_TRY(store_scan(server->store, "snapshot", join, &snapshot, err));
     MYR_TRY(snapshot.len > 0 ? load(server, &snapshot, err) : create(server, err));
@@ -267,6 +272,8 @@ static void take(struct server *server, const struct myr_event *event)
 /* Usage up to now by the old number of GPUs, from now on by the new one. */
 static void count_gpus(struct server *server, const struct myr_effect *effect, bool more)
 {
+    MYR_ASSERT(effect->kind == MYR_EFFECT_GRANT || effect->kind == MYR_EFFECT_RELEASE);
+    MYR_ASSERT(effect->gpus != 0);
     const struct job_row *row = rows_job(server, effect->job);
     if (!row || row->tenant >= server->rows.tenants.count) {
         return;
@@ -283,6 +290,8 @@ static void count_gpus(struct server *server, const struct myr_effect *effect, b
 /* What its nodes still have of earlier incarnations is asked for by their number. */
 static void remember(struct job_row *row)
 {
+    MYR_ASSERT(row->where || row->where_count == 0);
+    MYR_ASSERT(row->past || row->past_count == 0);
     uint32_t from = 0, count = row->past_count + row->where_count;
     struct myr_control_rank *all = myr_xcalloc(count, sizeof(*all));
     /* The oldest first, the last incarnation behind them. */
@@ -317,6 +326,7 @@ static void note_where(struct server *server, uint32_t id, struct job_row *row)
 /* What the rows keep of it; before the commit, so that it is part of it. */
 static void note(struct server *server, const struct myr_effect *effect)
 {
+    MYR_ASSERT(effect->kind < MYR_EFFECT_KINDS);
     struct job_row *row = rows_job(server, effect->job);
     if (effect->kind == MYR_EFFECT_GRANT || effect->kind == MYR_EFFECT_RELEASE) {
         count_gpus(server, effect, effect->kind == MYR_EFFECT_GRANT);
@@ -344,6 +354,7 @@ static void note(struct server *server, const struct myr_effect *effect)
 /* To the log and to those who watch; the order is that of what was decided. */
 static void tell(struct server *server, const struct myr_effect *effect)
 {
+    MYR_ASSERT(effect->kind < MYR_EFFECT_KINDS);
     char text[120];
     switch ((enum myr_effect_kind)effect->kind) {
     case MYR_EFFECT_JOB:

@@ -27,6 +27,7 @@ void feed_put(struct server *server, const char *kind, uint32_t about, struct my
     struct myr_buf line = {};
     struct feed *feed = &server->feed;
     MYR_ASSERT(feed->first <= feed->next && feed->next - feed->first <= FEED_ITEMS);
+    MYR_ASSERT(kind && (members.data || members.len == 0));
     /* A ring: the oldest gives its place away. */
     struct feed_item *item = &feed->items[feed->next % FEED_ITEMS];
     myr_buf_printf(&line, "{\"seq\":%llu,\"time_ms\":%lld,\"kind\":\"%s\"%s%.*s}",
@@ -47,6 +48,7 @@ void feed_put(struct server *server, const char *kind, uint32_t about, struct my
 /* NULL where it is forgotten, or has not happened yet. */
 const struct feed_item *feed_get(const struct feed *feed, uint64_t sequence)
 {
+    MYR_ASSERT(feed->next - feed->first <= FEED_ITEMS);
     if (sequence < feed->first || sequence >= feed->next) {
         return NULL;
     }
@@ -59,6 +61,7 @@ void feed_node(struct server *server, uint32_t node, const char *state, const ch
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     MYR_ASSERT(node < server->rows.node_count);
+    MYR_ASSERT(state && reason);
     myr_buf_puts(&text, "\"name\":");
     myr_json_quote(&text, myr_str_from(server->rows.nodes[node].name));
     myr_buf_printf(&text, ",\"state\":\"%s\",\"reason\":", state);
@@ -69,6 +72,7 @@ void feed_node(struct server *server, uint32_t node, const char *state, const ch
 /* Without a row it has no name. */
 void feed_job(struct server *server, uint32_t job, const char *state, uint32_t epoch)
 {
+    MYR_ASSERT(job != MYR_NONE && state);
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     const struct job_row *row = rows_job(server, job);
     myr_buf_printf(&text, "\"id\":%u,\"name\":", job);
@@ -79,6 +83,7 @@ void feed_job(struct server *server, uint32_t job, const char *state, uint32_t e
 
 void feed_notice(struct server *server, const char *notice)
 {
+    MYR_ASSERT(notice);
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_buf_puts(&text, "\"text\":");
     myr_json_quote(&text, myr_str_from(notice));

@@ -11,6 +11,7 @@ enum {
 /* Of its own socket by the certificate, else as the relay has vouched for it. */
 const char *session_peer(const struct session *session)
 {
+    MYR_ASSERT(!session->stream || !session->via); /* a socket of its own, or a relay's */
     return session->stream ? myr_io_peer(session->stream) : session->peer;
 }
 
@@ -35,10 +36,12 @@ static void put(struct session *from, struct session *line, enum myr_wire_type t
                                              : from->node;
     MYR_ASSERT(from == line || from->via == line);
     MYR_ASSERT(!line->via); /* a relay is connected by itself */
+    MYR_ASSERT(!from->via || line->carrier);
     if (line->over || !line->stream) {
         return;
     }
     myr_wire_send(&from->sender, &bytes, type, node, epoch, ++from->sent, message);
+    MYR_ASSERT(bytes.len >= MYR_WIRE_HEAD_BYTES && from->sent > 0);
     myr_io_write(line->stream, (struct myr_str){bytes.data, bytes.len});
     size_t limit = line->carrier ? RELAY_PENDING_MAX : PENDING_MAX;
     if (myr_io_pending(line->stream) > limit) {
@@ -73,6 +76,7 @@ void session_close(struct session *session, bool at_once)
 /* Refusals stand in the audit as well as in the log. */
 void session_refuse(struct session *session, enum myr_wire_refusal code, const char *fmt, ...)
 {
+    MYR_ASSERT(fmt);
     char text[200];
     va_list args;
     va_start(args, fmt);
@@ -86,4 +90,5 @@ void session_refuse(struct session *session, enum myr_wire_refusal code, const c
     session_say(session, MYR_WIRE_REFUSED, 0,
                 &(struct myr_wire_refused){.code = code, .text = myr_str_from(text)});
     session_close(session, false);
+    MYR_ASSERT(session->over);
 }

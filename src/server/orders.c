@@ -22,6 +22,7 @@ static void put_master(const struct server *server, const struct myr_effect *eff
     struct myr_control_rank first = {.node = effect->node};
     (void)myr_control_job_ranks(server->control, effect->job, &first, 1);
     MYR_ASSERT(first.node < server->rows.node_count);
+    MYR_ASSERT(size > 0 && effect->epoch > 0);
     const char *address = server->rows.nodes[first.node].address;
     /* Another port for each start: what is left of the last may still hold its own. */
     uint64_t draw = myr_hash_u64((uint64_t)effect->job << 32 | effect->epoch);
@@ -32,6 +33,7 @@ static void put_master(const struct server *server, const struct myr_effect *eff
 /* The whole job file goes along: an agent asks nothing back before it starts. */
 static void send_start(struct session *session, const struct myr_effect *effect)
 {
+    MYR_ASSERT(effect->kind == MYR_EFFECT_START && effect->node == session->node);
     struct server *server = session->server;
     const struct job_row *row = rows_job(server, effect->job);
     struct myr_control_job job = myr_control_job(server->control, effect->job);
@@ -43,6 +45,7 @@ static void send_start(struct session *session, const struct myr_effect *effect)
     MYR_CLEANUP(myr_free_at)
     struct myr_control_rank *ranks = myr_xcalloc(job.nodes, sizeof(*ranks));
     uint32_t count = myr_control_job_ranks(server->control, effect->job, ranks, job.nodes);
+    MYR_ASSERT(count == job.nodes);
     /* Its place among the job's nodes is the node's rank. */
     uint32_t place = 0;
     while (place < count && ranks[place].node != effect->node) {
@@ -69,6 +72,7 @@ static void order(struct server *server, const struct myr_effect *effect)
     MYR_ASSERT(effect->node < server->rows.node_count);
     struct session *session = server->rows.nodes[effect->node].session;
     MYR_ASSERT(!session || session->node == effect->node);
+    MYR_ASSERT(effect->kind <= MYR_EFFECT_TEST && effect->boot > 0);
     if (!session || session->over) {
         return; /* the core gives orders again */
     }
@@ -86,6 +90,7 @@ static void order(struct server *server, const struct myr_effect *effect)
 /* The rest is for people, and for the rows. */
 void orders_effect(struct server *server, const struct myr_effect *effect)
 {
+    MYR_ASSERT(effect->kind < MYR_EFFECT_KINDS);
     if (effect->kind == MYR_EFFECT_FENCE) {
         fence_node(server, effect);
     } else if (effect->kind < MYR_EFFECT_FENCE) {
@@ -98,6 +103,7 @@ void orders_effect(struct server *server, const struct myr_effect *effect)
 static const struct myr_control_rank *find_rank(const struct myr_control_rank *ranks,
                                                 uint32_t count, const struct question *question)
 {
+    MYR_ASSERT(ranks || count == 0);
     for (uint32_t i = count; i-- > 0;) {
         uint32_t gpus = (uint32_t)__builtin_popcountll(ranks[i].gpus);
         if (question->rank >= ranks[i].first && question->rank < ranks[i].first + gpus &&
@@ -122,6 +128,7 @@ bool orders_fetch(struct server *server, const struct question *question, void *
     if (!session || session->over) {
         return false;
     }
+    MYR_ASSERT(session->node == at->node);
     myr_vec_push(&session->waits, (struct wait){whom, question->job, question->rank});
     session_say(session, MYR_WIRE_FETCH, at->epoch,
                 &(struct myr_wire_fetch){.job = question->job,

@@ -17,6 +17,7 @@ enum {
 /* Whoever has a certificate speaks for one node; the last one that came is the one. */
 static bool bind_node(struct session *session, struct myr_str said)
 {
+    MYR_ASSERT(session->greeted && !session->over);
     struct server *server = session->server;
     /* The certificate's name is who it is; what it says itself must not differ. */
     const char *name = session_peer(session);
@@ -61,6 +62,7 @@ static bool bind_node(struct session *session, struct myr_str said)
 /* Whoever the server has once made a relay, with the certificate that it was given then. */
 static bool is_relay(const struct session *session)
 {
+    MYR_ASSERT(!session->carrier && session->node == MYR_NONE); /* nobody's so far */
     uint32_t id = rows_relay(session->server, session_peer(session), false);
     if (id == MYR_NONE || session->via) {
         return false;
@@ -96,6 +98,7 @@ static void welcome_relay(struct session *session)
         session_close(old, true);
     }
     session_carry(session, id);
+    MYR_ASSERT(server->rows.relays.items[id].session == session);
     session_say(session, MYR_WIRE_WELCOME, 0,
                 &(struct myr_wire_welcome){.node = MYR_WIRE_NO_NODE,
                                            .beat_ms = server->config.beat_ms,
@@ -135,6 +138,7 @@ static void on_hello(struct session *session, const struct myr_wire_hello *hello
         return;
     }
     struct node_row *node = &server->rows.nodes[session->node];
+    MYR_ASSERT(node->session == session); /* both ways, or not at all */
     /*
      * Another boot, or another state folder: nothing of before runs there, and the core is told so.
      */
@@ -163,6 +167,7 @@ static void on_inventory(struct session *session, const struct myr_wire_inventor
 {
     MYR_ASSERT(session->node < session->server->rows.node_count);
     struct node_row *node = &session->server->rows.nodes[session->node];
+    MYR_ASSERT(node->session == session);
     snprintf(node->kind, sizeof(node->kind), "%.*s", (int)inventory->gpu_kind.len,
              inventory->gpu_kind.data);
     snprintf(node->board, sizeof(node->board), "%.*s", (int)inventory->serial.len,
@@ -191,6 +196,7 @@ static void report(struct session *session, const struct myr_wire_head *head,
 {
     struct server *server = session->server;
     MYR_ASSERT(session->node < server->rows.node_count);
+    MYR_ASSERT(event.kind >= MYR_EVENT_STARTED && event.kind <= MYR_EVENT_TESTED);
     event.node = session->node;
     /*
      * The boot that it was welcomed with, whatever it says: the core drops what is of an older one.
@@ -208,6 +214,8 @@ static void report(struct session *session, const struct myr_wire_head *head,
 /* No node speaks for a job of others. */
 static bool is_there(const struct session *session, const struct job_row *row)
 {
+    MYR_ASSERT(session->node != MYR_NONE);
+    MYR_ASSERT(row->where || row->where_count == 0);
     for (uint32_t i = 0; i < row->where_count; i++) {
         if (row->where[i].node == session->node) {
             return true;
@@ -226,6 +234,7 @@ static uint32_t job_number(uint64_t job)
 static void on_exit_of(struct session *session, const struct myr_wire_head *head,
                        const struct myr_wire_exit *exit)
 {
+    MYR_ASSERT(head->type == MYR_WIRE_EXIT && session->node != MYR_NONE);
     struct server *server = session->server;
     struct job_row *row = rows_job(server, job_number(exit->job));
     bool bad = exit->code != 0 || exit->signal != 0;
@@ -244,6 +253,7 @@ static void on_exit_of(struct session *session, const struct myr_wire_head *head
 
 static void on_output(struct session *session, const struct myr_wire_output *output)
 {
+    MYR_ASSERT(session->waits.items || session->waits.count == 0);
     for (size_t i = 0; i < session->waits.count; i++) {
         struct wait wait = session->waits.items[i];
         if (wait.job != output->job || wait.rank != output->rank) {
@@ -263,6 +273,7 @@ static void on_output(struct session *session, const struct myr_wire_output *out
 static void on_result(struct session *session, const struct myr_wire_head *head,
                       const struct myr_wire_result *result)
 {
+    MYR_ASSERT(session->node < session->server->rows.node_count);
     enum myr_event_kind kind = head->type == MYR_WIRE_STARTED   ? MYR_EVENT_STARTED
                                : head->type == MYR_WIRE_STOPPED ? MYR_EVENT_STOPPED
                                                                 : MYR_EVENT_TESTED;
@@ -288,6 +299,7 @@ static void on_result(struct session *session, const struct myr_wire_head *head,
 /* The core notes it; it is not acknowledged, since agents do not keep it. */
 static void on_symptom(struct session *session, const struct myr_wire_symptom *symptom)
 {
+    MYR_ASSERT(session->node < session->server->rows.node_count);
     char text[240];
     snprintf(text, sizeof(text), "%s: %.*s %.*s", session->server->rows.nodes[session->node].name,
              (int)(symptom->id.len < 60 ? symptom->id.len : 60), symptom->id.data,
@@ -307,6 +319,7 @@ static void on_node_message(struct session *session, const struct myr_wire_messa
     const struct myr_wire_head *head = &message->head;
     const void *body = message->body;
     MYR_ASSERT(session->greeted && session->node < session->server->rows.node_count);
+    MYR_ASSERT(message->known && !session->over);
     switch (head->type) {
     case MYR_WIRE_BEAT:
         return;
@@ -367,6 +380,7 @@ void session_heard(struct session *session)
 /* The order in which things may be said: hello, then by what it is. */
 static void on_message(struct session *session, const struct myr_wire_message *message)
 {
+    MYR_ASSERT(!session->carrier && !session->over);
     if (message->head.type == MYR_WIRE_HELLO) {
         on_hello(session, (const void *)message->body);
     } else if (!session->greeted) {
@@ -389,6 +403,7 @@ static void on_message(struct session *session, const struct myr_wire_message *m
 bool session_floods(struct session *session, uint32_t limit)
 {
     int64_t now_ms = steady_ms();
+    MYR_ASSERT(limit > 0);
     if (now_ms - session->second_ms >= 1000) {
         session->second_ms = now_ms;
         session->in_second = 0;
@@ -398,9 +413,11 @@ bool session_floods(struct session *session, uint32_t limit)
 
 void session_drop(struct session *session, const char *why)
 {
+    MYR_ASSERT(why);
     session->server->messages_refused++;
     log_say("warning", "agent %s dropped: %s", session_address(session), why);
     session_close(session, true);
+    MYR_ASSERT(session->over);
 }
 
 /* Bytes of an agent's own stream, or the frames that a relay has handed on. */
@@ -409,6 +426,7 @@ void session_take(struct session *session, struct myr_str bytes)
     struct server *server = session->server;
     struct myr_err err = {};
     MYR_ASSERT(!session->carrier); /* a relay's bytes are for relay_take() */
+    MYR_ASSERT(session->server && session->receiver.layouts);
     myr_wire_feed(&session->receiver, bytes);
     /* A hello may make it a relay's: then the bytes behind it are for relay_take(). */
     while (!session->over && !session->carrier) {
@@ -432,6 +450,7 @@ void session_take(struct session *session, struct myr_str bytes)
  */
 void sessions_forget(struct server *server, const void *whom)
 {
+    MYR_ASSERT(whom); /* an empty place is nobody's */
     for (struct session *session = server->sessions; session; session = session->next) {
         for (size_t i = 0; i < session->waits.count; i++) {
             struct wait *wait = &session->waits.items[i];
@@ -497,6 +516,7 @@ void sessions_committed(struct server *server)
 {
     for (size_t i = 0; i < server->to_ack.count; i++) {
         struct session *session = server->to_ack.items[i];
+        MYR_ASSERT(!session || session->server == server);
         if (session && !session->over) {
             MYR_ASSERT(session->acked <= session->ack); /* what was taken only grows */
             session->acked = session->ack;

@@ -32,6 +32,7 @@ static void set_timer(struct simulated *simulated);
 /* When it happened there does not matter: the desk stamps events as they are taken. */
 static void on_event(void *context, int64_t at_ms, const struct myr_event *event)
 {
+    MYR_ASSERT(context && event->kind < MYR_EVENT_KINDS);
     struct simulated *simulated = context;
     (void)at_ms;
     desk_post(simulated->server, event);
@@ -49,6 +50,7 @@ static void on_timer(uv_timer_t *timer)
 /* When the world, or who directs it, next has something to do; now, where something waits. */
 static int64_t next_of_all(const struct simulated *simulated, int64_t now_ms)
 {
+    MYR_ASSERT(simulated->live);
     const struct server *server = simulated->server;
     int64_t world_ms = myr_live_next_ms(simulated->live);
     int64_t core_next_ms = myr_control_wake_ms(server->control);
@@ -87,6 +89,7 @@ static void effect(struct server *server, const struct myr_effect *what)
 /* What the core has just decided may be due before what the timer was set for. */
 static void committed(struct server *server)
 {
+    MYR_ASSERT(server->simulated && server->simulated->live);
     set_timer(server->simulated);
 }
 
@@ -102,6 +105,7 @@ static struct myr_live_run run_of(const struct job_row *row)
 static int submit(struct server *server, const struct myr_job_spec *spec, const struct job_row *row,
                   struct myr_err *err)
 {
+    MYR_ASSERT(server->simulated->live && row);
     struct myr_live_run run = run_of(row);
     return myr_live_submit(server->simulated->live, spec, &run, err);
 }
@@ -109,6 +113,7 @@ static int submit(struct server *server, const struct myr_job_spec *spec, const 
 /* All ranks print the same there, and of the last incarnation alone. */
 static bool fetch(struct server *server, const struct question *question, void *whom)
 {
+    MYR_ASSERT(server->simulated->live);
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     uint64_t next = myr_live_log(server->simulated->live, question->job, question->offset, &text);
     uint64_t from = next >= text.len ? next - text.len : question->offset;
@@ -123,6 +128,7 @@ static bool fetch(struct server *server, const struct question *question, void *
 
 static int inject(struct server *server, uint32_t node, const char *fault, struct myr_err *err)
 {
+    MYR_ASSERT(server->simulated->live && fault);
     MYR_TRY(myr_live_inject(server->simulated->live, node, fault, err));
     set_timer(server->simulated);
     return MYR_OK;
@@ -153,6 +159,7 @@ static int make_scenario(const struct simulated *simulated, struct myr_arena *ar
 /* Jobs that are not over are known there before the state is taken over. */
 static int adopt(struct simulated *simulated, struct myr_err *err)
 {
+    MYR_ASSERT(simulated->live && simulated->server->control);
     struct server *server = simulated->server;
     for (uint32_t id = 0; id < myr_control_jobs(server->control); id++) {
         const struct job_row *row = rows_job(server, id);

@@ -42,6 +42,7 @@ static ssize_t on_read(void *context, uint64_t position, char *ret, size_t max)
     }
     fill(watcher);
     size_t left = watcher->text.len - watcher->at;
+    MYR_ASSERT(watcher->at <= watcher->text.len && !watcher->asleep);
     if (left == 0) {
         /* Suspended until watch_rang(): a connection that is waited for costs nothing. */
         watcher->asleep = true;
@@ -90,6 +91,7 @@ void watch_rang(void *context)
  */
 void watch_second(struct server *server)
 {
+    MYR_ASSERT(server->http);
     if (++server->http->seconds % ALIVE_S != 0) {
         return;
     }

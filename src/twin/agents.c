@@ -11,7 +11,9 @@
 static void answer(struct world *w, enum myr_event_kind kind, const struct myr_effect *order,
                    uint8_t code, int64_t after_ms)
 {
-    MYR_ASSERT(after_ms >= 0 && node_at(w, order->node)->up); /* who is off says nothing */
+    MYR_ASSERT(kind >= MYR_EVENT_STARTED && kind <= MYR_EVENT_TESTED); /* what orders lead to */
+    MYR_ASSERT(after_ms >= 0 && node_at(w, order->node)->up);          /* who is off says nothing */
+    MYR_ASSERT(w->nodes[order->node].boot > 0);
     struct myr_event event = {.kind = (uint8_t)kind,
                               .code = code,
                               .node = order->node,
@@ -24,6 +26,8 @@ static void answer(struct world *w, enum myr_event_kind kind, const struct myr_e
 /* Of one epoch; MYR_NONE: none, or it has ended. */
 static uint32_t find_rank(const struct world *w, uint32_t node, uint32_t job, uint32_t epoch)
 {
+    MYR_ASSERT(node < w->scenario->shape.nodes && job < w->job_count);
+    MYR_ASSERT(epoch > 0); /* incarnations count from 1 */
     uint32_t at = w->nodes[node].first_rank;
     while (at != MYR_NONE && (w->ranks.items[at].job != job || w->ranks.items[at].epoch != epoch)) {
         at = w->ranks.items[at].next_on_node;
@@ -34,6 +38,7 @@ static uint32_t find_rank(const struct world *w, uint32_t node, uint32_t job, ui
 /* Whether any rank of the job up to the epoch is on the node, one that is stopping too. */
 static bool runs_up_to(const struct world *w, uint32_t node, uint32_t job, uint32_t epoch)
 {
+    MYR_ASSERT(node < w->scenario->shape.nodes && job < w->job_count);
     uint32_t at = w->nodes[node].first_rank;
     while (at != MYR_NONE && (w->ranks.items[at].job != job || w->ranks.items[at].epoch > epoch)) {
         at = w->ranks.items[at].next_on_node;
@@ -97,6 +102,7 @@ static int64_t start_ms(struct world *w, uint32_t job, const struct myr_effect *
  */
 static void take_start(struct world *w, uint32_t job, const struct myr_effect *order)
 {
+    MYR_ASSERT(order->kind == MYR_EFFECT_START && job < w->job_count);
     struct wnode *node = node_at(w, order->node);
     uint32_t at = find_rank(w, order->node, job, order->epoch);
     MYR_ASSERT(node->up && node->cut == 0 && node->boot == order->boot);
@@ -150,6 +156,7 @@ static void take_start(struct world *w, uint32_t job, const struct myr_effect *o
 /* Slots are used again: a happening of an earlier use is void. Numbers have 24 bits in the heap. */
 static bool is_meant(const struct world *w, uint32_t rank, uint32_t serial)
 {
+    MYR_ASSERT(rank < w->ranks.count && serial <= 0xffffff);
     return w->ranks.items[rank].used && (w->ranks.items[rank].serial & 0xffffff) == serial;
 }
 
@@ -161,7 +168,8 @@ void agent_ready(struct world *w, uint32_t id, uint32_t serial)
     }
     struct myr_effect order = {
         .node = rank->node, .job = w->jobs[rank->job].id, .epoch = rank->epoch};
-    MYR_ASSERT(!rank->up); /* its processes come up once */
+    MYR_ASSERT(!rank->up);                  /* its processes come up once */
+    MYR_ASSERT(node_at(w, rank->node)->up); /* with its power it would have ended */
     inc_rank_up(w, id);
     answer(w, MYR_EVENT_STARTED, &order, 0, 0);
 }
@@ -169,6 +177,7 @@ void agent_ready(struct world *w, uint32_t id, uint32_t serial)
 /* Also what is older than the epoch: an agent that stops one leaves none before it. */
 static void take_stop(struct world *w, uint32_t job, const struct myr_effect *order)
 {
+    MYR_ASSERT(order->kind == MYR_EFFECT_STOP && job < w->job_count);
     struct wnode *node = node_at(w, order->node);
     bool any = false;
     MYR_ASSERT(node->up && node->boot == order->boot);
@@ -204,6 +213,7 @@ void agent_gone(struct world *w, uint32_t id, uint32_t serial)
         return;
     }
     const struct wrank *rank = rank_at(w, id);
+    MYR_ASSERT(node_at(w, rank->node)->up);
     struct myr_effect order = {
         .node = rank->node, .job = w->jobs[rank->job].id, .epoch = rank->epoch};
     rank_end(w, id);
@@ -215,6 +225,8 @@ void agent_gone(struct world *w, uint32_t id, uint32_t serial)
 static void take_test(struct world *w, const struct myr_effect *order)
 {
     struct wnode *node = node_at(w, order->node);
+    MYR_ASSERT(order->kind == MYR_EFFECT_TEST);
+    MYR_ASSERT(node->up && node->boot == order->boot);
     if (order->epoch <= node->test_number) {
         return; /* it is at it, at a newer one, or its answer is on the way */
     }
@@ -231,12 +243,14 @@ static void take_test(struct world *w, const struct myr_effect *order)
 
 void agent_take(struct world *w, const struct myr_effect *order)
 {
+    MYR_ASSERT(order->kind <= MYR_EFFECT_TEST); /* others are not for agents */
     const struct wnode *node = node_at(w, order->node);
     if (!node->up || node->cut > 0 || node->boot != order->boot) {
         return; /* not heard, or meant for another boot */
     }
     MYR_ASSERT(order->kind == MYR_EFFECT_TEST || order->job != MYR_NONE);
     uint32_t job = order->job == MYR_NONE ? MYR_NONE : w->job_of_id[order->job];
+    MYR_ASSERT(job == MYR_NONE || job < w->job_count);
     if (order->kind == MYR_EFFECT_START) {
         take_start(w, job, order);
     } else if (order->kind == MYR_EFFECT_STOP) {
@@ -250,6 +264,7 @@ void agent_take(struct world *w, const struct myr_effect *order)
 
 void shell_silent(struct world *w, uint32_t id, uint32_t quiet)
 {
+    MYR_ASSERT(quiet <= 0xffffff);
     struct wnode *node = node_at(w, id);
     bool silent = !node->up || node->cut > 0;
     /* Of an older silence, or over since, or nobody is there to be told. */
@@ -272,6 +287,7 @@ static void watch_silence(struct world *w, uint32_t id)
     node->quiet++;
     draw_init(&rng, w->seed, DRAW_DETECT, id, node->quiet);
     int64_t ms = times_draw_node_ms(&w->times, TIME_DETECT_LOST, &rng);
+    MYR_ASSERT(ms >= 0);
     ms -= w->scenario->policy.suspect_ms; /* the core adds its own */
     happen(w, w->now_ms + (ms > 1000 ? ms : 1000), HAP_SILENT, id, node->quiet);
 }
@@ -287,6 +303,7 @@ void node_cut(struct world *w, uint32_t id, bool cut)
             /* The lease is looked at once a minute. */
             happen_to(w, w->now_ms + 60000, HAP_LEASE, id);
         }
+        MYR_ASSERT(!node->up || node->cut_ms >= 0);
         return;
     }
     MYR_ASSERT(node->cut > 0);
@@ -300,6 +317,7 @@ void node_cut(struct world *w, uint32_t id, bool cut)
             (void)tell_control(w, &event);
         }
     }
+    MYR_ASSERT(!node->up || (node->cut_ms < 0) == (node->cut == 0));
 }
 
 /* Power is gone, or the machine: everything on it ends, and nobody says so. */
@@ -320,6 +338,7 @@ void node_down(struct world *w, uint32_t id)
 
 void node_boot(struct world *w, uint32_t id, uint32_t life)
 {
+    MYR_ASSERT(life <= 0xffffff);
     struct wnode *node = node_at(w, id);
     /* 0: the first boot of all, which belongs to no life. */
     if (node->up || (life != 0 && (node->life & 0xffffff) != life)) {
@@ -351,6 +370,7 @@ static int64_t by_clock_of(const struct world *w, uint32_t id, int64_t ms)
     draw_init(&rng, w->seed, DRAW_CLOCK, id, 1);
     int64_t drift = most ? (int64_t)myr_rng_below(&rng, 2 * most + 1) - most : 0;
     MYR_ASSERT(ms >= 0 && drift >= -(int64_t)most && drift <= (int64_t)most);
+    MYR_ASSERT(most < 1000); /* else its time would stand still */
     return ms + ms * drift / 1000;
 }
 
@@ -376,6 +396,7 @@ void node_lease(struct world *w, uint32_t id)
             int64_t from_ms = inc->stalled_ms > since_ms ? inc->stalled_ms : since_ms;
             int64_t lease_ms =
                 by_clock_of(w, id, (int64_t)w->jobs[rank->job].group->lease_s * 1000);
+            MYR_ASSERT(lease_ms >= 0 && from_ms <= w->now_ms);
             if (!inc->running && w->now_ms - from_ms >= lease_ms) {
                 agent_gone(w, at, rank->serial & 0xffffff);
                 more = true;
@@ -404,6 +425,7 @@ void rack_fence(struct world *w, const struct myr_effect *effect)
 /* Power on until the agent can run jobs. */
 static int64_t boot_ms(struct world *w, uint32_t id)
 {
+    MYR_ASSERT(id < w->scenario->shape.nodes);
     struct myr_rng rng;
     draw_init(&rng, w->seed, DRAW_BOOT, id, w->nodes[id].boot);
     return times_draw_node_ms(&w->times, TIME_REBOOT, &rng) +
@@ -454,4 +476,5 @@ void crew_repair(struct world *w, uint32_t id)
     node->broken = node->needs_part = false;
     w->result->repairs++;
     happen(w, w->now_ms + ms, HAP_BOOT, id, node->life);
+    MYR_ASSERT(!node->up && !node->broken); /* until it boots, and then sound */
 }

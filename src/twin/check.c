@@ -81,6 +81,7 @@ const struct check_report *check_report(const struct check *k)
 void check_violated(struct check *k, enum rule rule, const char *fmt, ...)
 {
     MYR_ASSERT((uint32_t)rule < RULE_COUNT);
+    MYR_ASSERT(fmt);
     if (k->report.violations == 0) {
         va_list args;
         va_start(args, fmt);
@@ -91,6 +92,7 @@ void check_violated(struct check *k, enum rule rule, const char *fmt, ...)
     }
     k->report.violations++;
     k->report.by_rule[rule]++;
+    MYR_ASSERT(k->report.by_rule[rule] <= k->report.violations && k->report.first_ms >= 0);
 }
 
 /* Jobs are known from their first mention. */
@@ -111,10 +113,12 @@ static void touch(struct check *k, uint32_t node)
         k->is_touched[node] = 1;
         myr_vec_push(&k->touched, node);
     }
+    MYR_ASSERT(k->touched.count > 0);
 }
 
 uint32_t check_touched(const struct check *k, const uint32_t **ret_nodes)
 {
+    MYR_ASSERT(ret_nodes && k->touched.count <= k->nodes);
     *ret_nodes = k->touched.items;
     return (uint32_t)k->touched.count;
 }
@@ -161,6 +165,7 @@ void check_node_free(struct check *k, uint32_t node, uint64_t free_gpus)
 /* From now on the job has these GPUs, rightly or not. */
 static void grant(struct check *k, const struct myr_effect *e)
 {
+    MYR_ASSERT(e->kind == MYR_EFFECT_GRANT && e->job != MYR_NONE);
     touch(k, e->node);
     /* What a job had there before the drain it may keep, and start again in place. */
     if (k->wanted_empty[e->node]) {
@@ -191,6 +196,7 @@ static void grant(struct check *k, const struct myr_effect *e)
 /* Released but not given up by the job that has them, they stay its own. */
 static void release(struct check *k, const struct myr_effect *e)
 {
+    MYR_ASSERT(e->kind == MYR_EFFECT_RELEASE && e->job != MYR_NONE);
     touch(k, e->node);
     for (uint32_t g = 0; g < k->gpus_per_node; g++) {
         uint32_t *owner = &k->owner[(size_t)e->node * k->gpus_per_node + g];
@@ -207,6 +213,7 @@ static void release(struct check *k, const struct myr_effect *e)
 static void order_start(struct check *k, const struct myr_effect *e)
 {
     MYR_ASSERT(e->node < k->nodes && e->job != MYR_NONE);
+    MYR_ASSERT(e->kind == MYR_EFFECT_START);
     for (uint32_t g = 0; g < k->gpus_per_node; g++) {
         if (e->gpus >> g & 1 && k->owner[(size_t)e->node * k->gpus_per_node + g] != e->job + 1) {
             check_violated(k, RULE_UNGRANTED, "job %u is started on gpu/%05u/%u, which it has not",
@@ -219,15 +226,18 @@ static void order_start(struct check *k, const struct myr_effect *e)
 /* Stops are remembered by epoch: a later running of it is wrong. */
 static void note_stop(struct check *k, const struct myr_effect *e)
 {
+    MYR_ASSERT(e->kind == MYR_EFFECT_STOP);
     struct book_job *job = book(k, e->job);
     if (e->epoch > job->stopped_epoch) {
         job->stopped_epoch = e->epoch;
     }
+    MYR_ASSERT(job->stopped_epoch >= e->epoch);
 }
 
 /* What a state claims must be true in the books. */
 static void job_says(struct check *k, const struct myr_effect *e)
 {
+    MYR_ASSERT(e->kind == MYR_EFFECT_JOB && e->state < MYR_CONTROL_JOB_STATES);
     struct book_job *job = book(k, e->job);
     /* Effects of one event come in order: what it released before it ended is back by now. */
     uint32_t granted = job->gpus_granted;
@@ -270,6 +280,7 @@ static void node_says(struct check *k, const struct myr_effect *e)
     bool drained = e->state == MYR_NODE_DRAINED || e->state == MYR_NODE_REPAIR;
     bool empties = drained || e->state == MYR_NODE_DRAINING;
     MYR_ASSERT(e->node < k->nodes && e->state < MYR_NODE_STATES);
+    MYR_ASSERT(e->kind == MYR_EFFECT_NODE);
     /* Two bits: what people ask for, and what the controller says of itself. */
     k->wanted_empty[e->node] = (uint8_t)((k->wanted_empty[e->node] & 1) | (empties ? 2 : 0));
     if (drained && k->node_live[e->node] > 0) {
@@ -281,6 +292,8 @@ static void node_says(struct check *k, const struct myr_effect *e)
 
 void check_effect(struct check *k, const struct myr_effect *e)
 {
+    MYR_ASSERT(e->kind < MYR_EFFECT_KINDS);
+    MYR_ASSERT(e->node == MYR_NONE || e->node < k->nodes);
     switch ((enum myr_effect_kind)e->kind) {
     case MYR_EFFECT_GRANT:
         grant(k, e);
@@ -333,6 +346,7 @@ static void set_lives(struct check *k, uint32_t node, uint64_t gpus, uint32_t va
 
 void check_rank_begins(struct check *k, uint32_t node, uint32_t job, uint32_t epoch, uint64_t gpus)
 {
+    MYR_ASSERT(node < k->nodes && epoch > 0);
     struct book_job *b = book(k, job);
     set_lives(k, node, gpus, job + 1);
     k->node_live[node]++;
@@ -350,10 +364,12 @@ void check_rank_begins(struct check *k, uint32_t node, uint32_t job, uint32_t ep
     }
     b->live_epoch = epoch;
     b->live++;
+    MYR_ASSERT(k->node_live[node] > 0);
 }
 
 void check_rank_up(struct check *k, uint32_t job, uint32_t epoch, uint64_t gpus)
 {
+    MYR_ASSERT(epoch > 0);
     struct book_job *b = book(k, job);
     /* Later epochs begin anew; ranks of earlier ones that come up late do not count. */
     if (epoch > b->up_epoch) {
@@ -363,10 +379,12 @@ void check_rank_up(struct check *k, uint32_t job, uint32_t epoch, uint64_t gpus)
     if (epoch == b->up_epoch) {
         b->up_gpus += (uint32_t)__builtin_popcountll(gpus);
     }
+    MYR_ASSERT(b->up_epoch >= epoch);
 }
 
 void check_rank_ends(struct check *k, uint32_t node, uint32_t job, uint32_t epoch, uint64_t gpus)
 {
+    MYR_ASSERT(node < k->nodes && epoch > 0);
     struct book_job *b = book(k, job);
     set_lives(k, node, gpus, 0);
     MYR_ASSERT(k->node_live[node] > 0); /* who ends has begun */
@@ -378,6 +396,7 @@ void check_rank_ends(struct check *k, uint32_t node, uint32_t job, uint32_t epoc
 
 void check_commit(struct check *k, uint32_t job, uint32_t epoch)
 {
+    MYR_ASSERT(epoch > 0);
     struct book_job *b = book(k, job);
     /* Equal is well: one incarnation commits again and again. */
     if (epoch < b->commit_epoch) {
@@ -394,8 +413,10 @@ void check_work_done(struct check *k, uint32_t job)
 
 void check_stuck(struct check *k, int64_t longest_ms)
 {
+    MYR_ASSERT(longest_ms > 0);
     for (uint32_t j = 0; j < k->jobs.count; j++) {
         struct book_job *b = &k->jobs.items[j];
+        MYR_ASSERT(b->since_ms <= k->now_ms);
         /* Waiting, running and being over may last; everything else must end. */
         bool moves = b->state == MYR_CONTROL_QUEUED || b->state == MYR_CONTROL_RUNNING ||
                      b->state >= MYR_CONTROL_DONE;

@@ -15,6 +15,7 @@ int64_t draw_log2(uint64_t value)
             result |= INT64_C(1) << bit;
         }
     }
+    MYR_ASSERT(result >= 0 && result < INT64_C(64) << 16);
     return result;
 }
 
@@ -40,11 +41,13 @@ uint64_t draw_exp2(int64_t exponent)
             x = x * roots[bit] >> 31;
         }
     }
+    MYR_ASSERT(x >> 31 == 1); /* from 1 to below 2 */
     return whole >= 15 ? x << (whole - 15) : x >> (15 - whole);
 }
 
 void draw_init(struct myr_rng *rng, uint64_t seed, enum draw_use use, uint64_t a, uint64_t b)
 {
+    MYR_ASSERT(rng && use >= DRAW_JOB && use <= DRAW_DETECT);
     /* Each use of each thing has a sequence of its own: what else is drawn does not matter. */
     myr_rng_init(rng, seed, myr_hash_u64(myr_hash_u64(a ^ (uint64_t)use << 56) ^ b));
 }
@@ -60,8 +63,9 @@ int64_t draw_exponential_ms(struct myr_rng *rng, int64_t mean_ms)
     /* -ln(u) = (32 - log2(u * 2^32)) * ln 2; u above 0. */
     const int64_t ln2 = 45426; /* in 1/65536 */
     int64_t bits = ((int64_t)32 << 16) - draw_log2((uint64_t)myr_rng_u32(rng) + 1);
-    int64_t factor = bits * ln2 >> 16; /* up to 22.2 */
-    MYR_ASSERT(mean_ms >= 0 && factor >= 0 && factor < 23 * DRAW_ONE);
+    int64_t factor = bits * ln2 >> 16;                       /* up to 22.2 */
+    MYR_ASSERT(mean_ms >= 0 && mean_ms <= DRAW_MEAN_MAX_MS); /* so that the product fits */
+    MYR_ASSERT(factor >= 0 && factor < 23 * DRAW_ONE);
     int64_t whole = mean_ms / DRAW_ONE, rest = mean_ms % DRAW_ONE;
     return whole * factor + (rest * factor >> 16);
 }
@@ -74,6 +78,7 @@ static int64_t normal(struct myr_rng *rng)
         uint32_t word = myr_rng_u32(rng);
         sum += (word & 0xffff) + (word >> 16);
     }
+    MYR_ASSERT(sum >= 0 && sum < 12 * (int64_t)DRAW_ONE);
     return sum - 6 * DRAW_ONE;
 }
 
@@ -83,6 +88,7 @@ int64_t draw_time_ms(struct myr_rng *rng, const struct draw_time *time)
     if (middle <= 0 || low >= high) {
         return middle > 0 ? middle : 0;
     }
+    MYR_ASSERT(low >= 0 && high > 0);
     int64_t z = normal(rng);
     /* Below the typical value the spread is that to low, above it that to high. */
     int64_t edge = z < 0 ? (low > 0 ? low : 1) : high;

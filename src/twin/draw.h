@@ -37,7 +37,10 @@ enum draw_use {
 void draw_init(struct myr_rng *rng, uint64_t seed, enum draw_use use, uint64_t a, uint64_t b);
 /* True in so many of a million cases. */
 bool draw_chance(struct myr_rng *rng, uint32_t ppm);
-/* Waiting time of a Poisson process with this mean. */
+/* Three million years. So far as it can be told from never, no run is long enough to meet it. */
+#define DRAW_MEAN_MAX_MS INT64_C(100000000000000000)
+
+/* Waiting time of a Poisson process with this mean, of DRAW_MEAN_MAX_MS at most. */
 int64_t draw_exponential_ms(struct myr_rng *rng, int64_t mean_ms);
 
 /* A duration between low and high with a median. */

@@ -213,6 +213,44 @@ static void parts_take_what_the_recovery_data_say(void **state)
     myr_arena_done(&arena);
 }
 
+/* Data may be of any size above one GPU: it is what the time is divided by. */
+static void a_size_that_is_no_whole_number_scales_too(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    struct myr_recovery recovery;
+    myr_arena_init(&arena);
+    assert_int_equal(myr_recovery_init(&recovery, &arena, NULL), MYR_OK);
+    struct myr_recovery_row *row =
+        (struct myr_recovery_row *)myr_recovery_find(&recovery, "a.rendezvous");
+    assert_non_null(row);
+    row->scaling = MYR_SCALING_LOG2;
+    for (uint32_t i = 0; i < 3; i++) {
+        struct times times;
+        row->at_gpus = i == 0 ? 1.5 : i == 1 ? 2 : 1.0000001;
+        assert_int_equal(times_init(&times, &recovery, MYR_PRACTICE_COMMON, false, NULL), MYR_OK);
+        int64_t ms = times_typical_ms(&times, TIME_RENDEZVOUS, 8);
+        double scaled = row->typical * 1e3 * 3 / log2((double)row->at_gpus);
+        assert_true(ms > 0);
+        if (i < 2) { /* the last is cut off where no more bits are */
+            near((double)ms, scaled, 2 + 1e-3 * scaled, "a size between two");
+        }
+    }
+    myr_recovery_done(&recovery);
+}
+
+/* Once in millions of years is never, and no number is too large for that. */
+static void the_longest_wait_can_be_drawn(void **state)
+{
+    (void)state;
+    struct myr_rng rng;
+    draw_init(&rng, 1, DRAW_FAULT, 0, 0);
+    for (uint32_t i = 0; i < 1000; i++) {
+        int64_t ms = draw_exponential_ms(&rng, DRAW_MEAN_MAX_MS);
+        assert_true(ms >= 0 && ms < INT64_MAX / 2);
+    }
+}
+
 /* To the last bit: what is drawn in one world is drawn in it for ever. */
 static void roots_of_two_are_exact(void **state)
 {
@@ -233,6 +271,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(logarithms_and_powers_are_those_of_libm),
         cmocka_unit_test(roots_of_two_are_exact),
+        cmocka_unit_test(a_size_that_is_no_whole_number_scales_too),
+        cmocka_unit_test(the_longest_wait_can_be_drawn),
         cmocka_unit_test(a_chance_comes_as_often_as_it_says),
         cmocka_unit_test(waits_are_exponential),
         cmocka_unit_test(a_time_lies_between_its_ends_around_its_middle),

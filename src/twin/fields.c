@@ -1,6 +1,8 @@
 /* fields: reads and writes maps by tables of rows. */
 #include "fields.h"
 
+#include "draw.h"
+
 /* As many keys as the longest map of a scenario, its top, has. */
 enum { KEYS_MAX = 22, DAY_MS = 86400000 };
 
@@ -43,7 +45,9 @@ static int read_one(const struct myr_doc *node, const struct field *row, char *b
          * Rounded up; what is written subtracts half of that, so that reading it gives the same
          * again.
          */
-        *(int64_t *)to = value > 0 ? (int64_t)(DAY_MS / value) + 1 : 0;
+        double every_ms = value > 0 ? DAY_MS / value : -1;
+        *(int64_t *)to =
+            every_ms < (double)DRAW_MEAN_MAX_MS ? (int64_t)every_ms + 1 : DRAW_MEAN_MAX_MS;
     } else {
         *(int64_t *)to = (int64_t)(value * unit_ms(row->unit) + 0.5);
     }

@@ -42,6 +42,7 @@ uint32_t inc_of(struct world *w, uint32_t job, uint32_t epoch)
     inc.nodes.count = 0;
     w->incs.items[id] = inc;
     myr_vec_push(&j->incs, id);
+    MYR_ASSERT(inc_at(w, id)->live == 0 && inc_at(w, id)->gpus_up == 0);
     return id;
 }
 
@@ -67,6 +68,7 @@ void inc_forget(struct world *w, uint32_t id)
 int64_t inc_work_ms(const struct world *w, const struct winc *inc)
 {
     const struct wjob *job = job_at(w, inc->job);
+    MYR_ASSERT(inc->base_ms >= 0 && inc->base_ms <= job->work_ms);
     if (!inc->running) {
         return inc->base_ms;
     }
@@ -112,12 +114,14 @@ void inc_rank_up(struct world *w, uint32_t rank)
 static bool is_meant(const struct world *w, uint32_t id, uint32_t serial)
 {
     const struct winc *inc = inc_at(w, id);
+    MYR_ASSERT(serial <= 0xffffff);
     return inc->used && (inc->serial & 0xffffff) == serial;
 }
 
 void inc_run(struct world *w, uint32_t id, uint32_t serial)
 {
     const struct winc *inc = inc_at(w, id);
+    MYR_ASSERT(!inc->running || inc->used);
     if (is_meant(w, id, serial) && !inc->broken && !inc->running) {
         inc_begin(w, id, w->jobs[inc->job].saved_ms);
     }
@@ -155,6 +159,7 @@ void inc_break(struct world *w, uint32_t id, bool save)
 {
     struct winc *inc = inc_at(w, id);
     struct wjob *job = job_at(w, inc->job);
+    MYR_ASSERT(inc->used && inc->live > 0);
     inc->broken = true;
     if (!inc->running) {
         return;
@@ -175,6 +180,7 @@ void inc_break(struct world *w, uint32_t id, bool save)
         check_commit(w->check, job->id, inc->epoch);
         log_saved(w, inc);
     }
+    MYR_ASSERT(job->saved_ms <= job->work_ms);
 }
 
 uint32_t rank_new(struct world *w, const struct wrank *rank)
@@ -257,6 +263,7 @@ void inc_report(struct world *w, uint32_t id, uint32_t serial)
     }
     const struct wjob *job = job_at(w, inc->job);
     MYR_ASSERT(inc->nodes.count > 0 && job->step_ms > 0);
+    MYR_ASSERT(job->saved_ms >= 0 && job->saved_ms <= job->work_ms);
     uint32_t node = inc->nodes.items[0]; /* speaks for the gang */
     log_steps(w, inc, inc_work_ms(w, inc));
     happen(w, w->now_ms + w->scenario->report_ms, HAP_REPORT, id, inc->serial);
@@ -282,6 +289,7 @@ void inc_commit(struct world *w, uint32_t id, uint32_t serial)
     struct wjob *job = job_at(w, inc->job);
     int64_t interval_ms = job->group->interval_ms;
     MYR_ASSERT(interval_ms > 0); /* without one no checkpoint comes */
+    MYR_ASSERT(inc->epoch > 0 && !inc->broken);
     if (inc->epoch >= job->epoch_saved) {
         job->saved_ms = inc_work_ms(w, inc);
         MYR_ASSERT(job->saved_ms < job->work_ms); /* the end saves by itself */

@@ -29,6 +29,7 @@ static bool take(struct world *w, const struct myr_event *event)
 {
     const struct myr_live *live = (const struct myr_live *)w;
     MYR_ASSERT(live->event); /* nobody says anything while time stands still */
+    MYR_ASSERT(event->kind < MYR_EVENT_KINDS);
     live->event(live->context, w->now_ms, event);
     return true;
 }
@@ -64,6 +65,7 @@ int myr_live_create(const struct myr_scenario *scenario, uint64_t seed, int64_t 
     /* The caller's controller is always there, as far as the world knows. */
     w->line = (struct line){take, true, -1};
     nature_begin(w);
+    MYR_ASSERT(w->now_ms == now_ms && w->job_count == 0);
     *ret = live;
     live = NULL;
     return MYR_OK;
@@ -82,6 +84,7 @@ void myr_live_free(struct myr_live *live)
 
 void myr_live_cleanup(struct myr_live **live)
 {
+    MYR_ASSERT(live);
     myr_live_free(*live);
     *live = NULL;
 }
@@ -99,6 +102,7 @@ static uint32_t add_job(struct myr_live *live, const struct myr_job_spec *spec,
                         const struct myr_live_run *run)
 {
     struct world *w = &live->world;
+    MYR_ASSERT(run->work_ms > 0 && run->step_ms > 0);
     /* Groups are pointed to by jobs, so each has memory that never moves. */
     struct myr_scenario_jobs *group = MYR_ARENA_ONE(&live->arena, struct myr_scenario_jobs);
     *group = (struct myr_scenario_jobs){.interval_ms = run->interval_ms,
@@ -111,6 +115,7 @@ static uint32_t add_job(struct myr_live *live, const struct myr_job_spec *spec,
         w->jobs = myr_xrealloc(w->jobs, live->job_capacity, sizeof(*w->jobs));
     }
     MYR_ASSERT(w->job_count < live->job_capacity);
+    MYR_ASSERT(w->job_count < MYR_NONE - 1);
     w->jobs[w->job_count] = (struct wjob){.group = group,
                                           .gpus = spec->gpus,
                                           .id = MYR_NONE,
@@ -164,6 +169,7 @@ static void bind(struct myr_live *live, uint32_t id, uint32_t job)
         live->id_count = count;
     }
     MYR_ASSERT(id < live->id_count && job < w->job_count && w->job_of_id[id] == MYR_NONE);
+    MYR_ASSERT(id != MYR_NONE);
     /* Both ways: orders name ids, reports name the world's jobs. */
     w->job_of_id[id] = job;
     w->jobs[job].id = id;
@@ -172,6 +178,7 @@ static void bind(struct myr_live *live, uint32_t id, uint32_t job)
 
 static bool is_bound(const struct myr_live *live, uint32_t id)
 {
+    MYR_ASSERT(live->world.job_of_id || live->id_count == 0);
     return id < live->id_count && live->world.job_of_id[id] != MYR_NONE;
 }
 
@@ -184,6 +191,7 @@ static void bind_spec(struct myr_live *live, uint32_t id, const struct myr_job_s
     if (!is_bound(live, id)) {
         bind(live, id, known ? *known : add_job(live, spec, &run));
     }
+    MYR_ASSERT(is_bound(live, id));
 }
 
 /* ---- the line ---- */
@@ -191,6 +199,7 @@ static void bind_spec(struct myr_live *live, uint32_t id, const struct myr_job_s
 /* Jobs that nobody submitted here are bound when they start. */
 static void accepted(struct myr_live *live, const struct myr_effect *effect)
 {
+    MYR_ASSERT(effect->kind == MYR_EFFECT_ACCEPT);
     /* All that an answer says of a job is its token. */
     const uint32_t *known = myr_u64map_find(&live->tokens, effect->gpus);
     MYR_ASSERT(!known || *known < live->world.job_count);
@@ -236,6 +245,7 @@ void myr_live_effect(struct myr_live *live, const struct myr_effect *effect)
 int64_t myr_live_next_ms(const struct myr_live *live)
 {
     const struct myr_heap *heap = &live->world.heap;
+    MYR_ASSERT(heap->count == 0 || heap->items[0].key >= live->world.now_ms);
     return heap->count > 0 ? heap->items[0].key : INT64_MAX;
 }
 
@@ -258,6 +268,7 @@ void myr_live_advance(struct myr_live *live, int64_t now_ms,
     }
     live->event = NULL;
     w->now_ms = now_ms > w->now_ms ? now_ms : w->now_ms;
+    MYR_ASSERT(w->now_ms >= now_ms && myr_live_next_ms(live) > now_ms);
 }
 
 /* ---- a state from before ---- */
@@ -290,6 +301,7 @@ static void adopt_nodes(struct world *w, const struct myr_control *control)
     for (uint32_t n = 0; n < myr_control_nodes(control); n++) {
         struct myr_control_node view = myr_control_node(control, n);
         struct wnode *node = node_at(w, n);
+        MYR_ASSERT(node->first_rank == MYR_NONE);
         node->boot = view.boot;
         /* The others boot as all do, and join anew. */
         node->up = view.boot > 0 && !view.silent && view.state != MYR_NODE_REPAIR;
@@ -304,6 +316,7 @@ static void adopt_rank(struct world *w, const struct myr_control *control,
     struct myr_control_job view = myr_control_job(control, rank->job);
     uint32_t job = w->job_of_id[rank->job];
     MYR_ASSERT(job < w->job_count && rank->node < w->scenario->shape.nodes);
+    MYR_ASSERT(rank->used && rank->up && !rank->old);
     if (!w->nodes[rank->node].up) {
         return;
     }
@@ -340,6 +353,7 @@ static void adopt_job(struct myr_live *live, const struct myr_control *control, 
     bind_spec(live, id, &view.spec);
     struct wjob *job = job_at(w, w->job_of_id[id]);
     MYR_ASSERT(job->id == id);
+    MYR_ASSERT(w->job_of_id[id] < w->job_count);
     job->saved_ms = ms_of_step(job, view.saved_step);
     if (view.state == MYR_CONTROL_DONE || view.state == MYR_CONTROL_FINISHING) {
         job->saved_ms = job->work_ms;
@@ -492,6 +506,7 @@ struct myr_live_node myr_live_node(const struct myr_live *live, uint32_t id)
 {
     const struct world *w = &live->world;
     MYR_ASSERT(id < live->scenario.shape.nodes);
+    MYR_ASSERT(live->world.nodes);
     const struct wnode *node = node_at(w, id);
     struct myr_live_node view = {.up = node->up,
                                  .cut = node->cut > 0,

@@ -16,6 +16,7 @@ static void put(struct world *w, struct wjob *job, const char *fmt, ...)
     char line[160];
     va_list args;
     MYR_ASSERT(w->keeps_logs); /* nobody reads it otherwise, and it grows */
+    MYR_ASSERT(job->submit_ms <= w->now_ms);
     va_start(args, fmt);
     vsnprintf(line, sizeof(line), fmt, args);
     va_end(args);
@@ -35,12 +36,14 @@ static void put(struct world *w, struct wjob *job, const char *fmt, ...)
 static int64_t steps_of(const struct wjob *job, int64_t work_ms)
 {
     MYR_ASSERT(job->step_ms > 0);
+    MYR_ASSERT(work_ms >= 0 && work_ms <= job->work_ms);
     return work_ms / job->step_ms;
 }
 
 /* Falls as losses do, with a little noise that belongs to the step. */
 static double loss_at(const struct wjob *job, int64_t step)
 {
+    MYR_ASSERT(step >= 0);
     double noise = (double)(myr_hash_u64((uint64_t)step ^ (uint64_t)job->gpus << 40) & 1023) / 1e5;
     return 1.8 + 9.2 / (1 + (double)step / 60) + noise;
 }
@@ -48,6 +51,7 @@ static double loss_at(const struct wjob *job, int64_t step)
 void log_up(struct world *w, const struct winc *inc)
 {
     struct wjob *job = job_at(w, inc->job);
+    MYR_ASSERT(inc->used && inc->epoch > 0);
     if (w->keeps_logs) {
         int64_t step = steps_of(job, inc->base_ms);
         /* Lines go on from where this incarnation begins, even if one before was further. */
@@ -65,6 +69,7 @@ void log_steps(struct world *w, const struct winc *inc, int64_t work_ms)
     }
     int64_t now = steps_of(job, work_ms), all = steps_of(job, job->work_ms);
     /* With many steps since the last report some are passed over. */
+    MYR_ASSERT(now <= all);
     int64_t stride = (now - job->log_step + LINES_AT_ONCE - 1) / LINES_AT_ONCE;
     for (int64_t step = job->log_step + stride; stride > 0 && step <= now; step += stride) {
         put(w, job, "iteration %lld/%lld | elapsed time per iteration %.1f ms | loss %.4f",
@@ -76,6 +81,7 @@ void log_steps(struct world *w, const struct winc *inc, int64_t work_ms)
 void log_saved(struct world *w, const struct winc *inc)
 {
     struct wjob *job = job_at(w, inc->job);
+    MYR_ASSERT(inc->epoch == job->epoch_saved); /* whose checkpoint it is */
     if (w->keeps_logs) {
         put(w, job, "saved checkpoint of step %lld", (long long)steps_of(job, job->saved_ms));
     }
@@ -83,6 +89,7 @@ void log_saved(struct world *w, const struct winc *inc)
 
 void log_broke(struct world *w, const struct winc *inc, int64_t work_ms, const char *why)
 {
+    MYR_ASSERT(why);
     struct wjob *job = job_at(w, inc->job);
     if (w->keeps_logs && inc->running) {
         put(w, job, "incarnation %u ends at step %lld: %s", inc->epoch,

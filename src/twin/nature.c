@@ -9,6 +9,7 @@
 /* Lists are short, and long only in cases that are being made small. */
 static bool is_left_out(const uint32_t *items, size_t count, uint64_t number)
 {
+    MYR_ASSERT(items || count == 0);
     size_t low = 0, high = count;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -18,6 +19,7 @@ static bool is_left_out(const uint32_t *items, size_t count, uint64_t number)
             high = middle;
         }
     }
+    MYR_ASSERT(low <= count && (low == 0 || items[low - 1] < number));
     return low < count && items[low] == number;
 }
 
@@ -31,6 +33,7 @@ bool nature_left_out(const struct world *w, enum myr_scenario_kind kind, uint64_
 void nature_schedule(struct world *w, enum happening what, enum draw_use use, uint64_t number,
                      int64_t mean_ms)
 {
+    MYR_ASSERT(mean_ms >= 0);
     /* 0: this kind of trouble is switched off. */
     if (mean_ms > 0) {
         struct myr_rng rng;
@@ -50,6 +53,7 @@ static int64_t fault_mean_ms(const struct myr_scenario *s)
     uint64_t whole = sum * s->shape.nodes;
     uint64_t mean_ms = whole > 0 ? UINT64_C(3600000000000000000) / whole : 0;
     MYR_ASSERT(mean_ms <= INT64_MAX);
+    mean_ms = mean_ms < DRAW_MEAN_MAX_MS ? mean_ms : DRAW_MEAN_MAX_MS;
     return whole > 0 && mean_ms == 0 ? 1 : (int64_t)mean_ms; /* 0 would be never */
 }
 
@@ -65,6 +69,7 @@ static void begin_jobs(struct world *w)
         for (uint32_t i = 0; i < group->size_count; i++) {
             whole += group->parts[i];
         }
+        MYR_ASSERT(whole > 0 && group->size_count > 0);
         for (uint32_t n = 0; n < group->count; n++, at++) {
             struct wjob *job = job_at(w, at);
             struct myr_rng rng;
@@ -86,6 +91,7 @@ static void begin_jobs(struct world *w)
             /* None of it has happened. */
             job->first_start_ms = job->first_run_ms = job->end_ms = job->failed_ms = -1;
             /* Draws are made for every job, so that leaving one out changes no other. */
+            MYR_ASSERT(job->work_ms > 0 && job->submit_ms >= 0);
             if (nature_left_out(w, MYR_SCENARIO_JOBS, at) || job->submit_ms > s->length_ms) {
                 continue;
             }
@@ -107,6 +113,7 @@ void nature_begin(struct world *w)
 {
     const struct myr_scenario *s = w->scenario;
     for (uint32_t id = 0; id < s->shape.nodes; id++) {
+        MYR_ASSERT(!w->nodes[id].up && w->nodes[id].boot == 0);
         w->nodes[id].cut_ms = -1;
         w->nodes[id].first_rank = MYR_NONE;
         /* Spread over a second, not all at once. */
@@ -133,6 +140,7 @@ static void note_failure(struct world *w, uint32_t rank)
     job->failures++;
     /* The first failure counts until it runs again. */
     job->failed_ms = job->failed_ms < 0 ? w->now_ms : job->failed_ms;
+    MYR_ASSERT(job->failed_ms <= w->now_ms);
 }
 
 /* Its incarnation makes no progress any more; whether anybody is told depends on how it shows. */
@@ -140,6 +148,7 @@ static void strike_rank(struct world *w, uint32_t at, enum myr_fault shows, stru
 {
     const struct wrank *rank = rank_at(w, at);
     MYR_ASSERT(rank->used && shows != MYR_FAULT_NODE_LOST);
+    MYR_ASSERT(node_at(w, rank->node)->up);
     note_failure(w, at);
     if (shows != MYR_FAULT_HANG) { /* which nobody sees */
         const struct winc *inc = inc_at(w, rank->inc);
@@ -163,6 +172,7 @@ static void strike_rank(struct world *w, uint32_t at, enum myr_fault shows, stru
 static void strike_node(struct world *w, uint32_t id)
 {
     struct wnode *node = node_at(w, id);
+    MYR_ASSERT(node->up);
     for (uint32_t at = node->first_rank; at != MYR_NONE; at = w->ranks.items[at].next_on_node) {
         note_failure(w, at);
     }
@@ -181,6 +191,8 @@ void nature_strike(struct world *w, uint32_t id, const struct blow *blow, struct
 {
     struct wnode *node = node_at(w, id);
     uint32_t ranks = 0;
+    MYR_ASSERT(node->up); /* what is down cannot be struck */
+    MYR_ASSERT(!blow->needs_part || blow->breaks);
     /* Which rank is hit is drawn among all of them. */
     for (uint32_t at = node->first_rank; at != MYR_NONE; at = w->ranks.items[at].next_on_node) {
         ranks++;
@@ -204,6 +216,7 @@ void nature_strike(struct world *w, uint32_t id, const struct blow *blow, struct
             .kind = MYR_EVENT_SYMPTOM, .code = MYR_SYMPTOM_DOUBT, .node = id, .boot = node->boot};
         send_to_control(w, &event, times_draw_node_ms(&w->times, TIME_DETECT_CRASH, rng));
     }
+    MYR_ASSERT(w->result->failures <= w->result->faults);
 }
 
 /* A class says how it shows; what it takes to mend is drawn. */
@@ -249,6 +262,7 @@ void nature_partition(struct world *w)
     uint64_t number = w->partitions_drawn++;
     struct myr_rng rng;
     MYR_ASSERT(s->partitions.nodes > 0);
+    MYR_ASSERT(s->partitions.every_ms > 0); /* else none would come */
     draw_init(&rng, w->seed, DRAW_PARTITION, number, 1);
     uint32_t groups = (s->shape.nodes + s->partitions.nodes - 1) / s->partitions.nodes;
     /* Neighbours by number, as under one leaf or in one rack. */
@@ -268,6 +282,7 @@ void nature_partition(struct world *w)
 void nature_heal(struct world *w, uint32_t first)
 {
     const struct myr_scenario *s = w->scenario;
+    MYR_ASSERT(first < s->shape.nodes);
     for (uint32_t id = first; id < first + s->partitions.nodes && id < s->shape.nodes; id++) {
         node_cut(w, id, false);
     }
@@ -278,6 +293,7 @@ void nature_heal(struct world *w, uint32_t first)
 void nature_drain(struct world *w)
 {
     const struct myr_scenario *s = w->scenario;
+    MYR_ASSERT(s->drains.every_ms > 0);
     uint64_t number = w->drains_drawn++;
     struct myr_rng rng;
     draw_init(&rng, w->seed, DRAW_OPERATOR, number, 1);
@@ -303,6 +319,7 @@ void nature_window(struct world *w, uint32_t window)
 {
     MYR_ASSERT(window < w->scenario->window_count);
     const struct myr_scenario_window *in = &w->scenario->windows[window];
+    MYR_ASSERT(in->first < w->scenario->shape.nodes && in->length_ms > 0);
     struct myr_event event = {.kind = MYR_EVENT_MAINTAIN,
                               .node = in->first,
                               .count = in->count,
@@ -322,6 +339,7 @@ void person_submit(struct world *w, uint32_t id)
     }
     const struct myr_scenario_jobs *group = job->group;
     MYR_ASSERT(group && job->submit_ms <= w->now_ms);
+    MYR_ASSERT(job->gpus > 0);
     struct myr_event event = {.kind = MYR_EVENT_SUBMIT,
                               .spec = {.token = (uint64_t)id + 1,
                                        .tenant = group->tenant,
@@ -376,4 +394,5 @@ void person_heard(struct world *w, const struct myr_effect *effect)
         return;
     }
     job->accepted = true;
+    MYR_ASSERT(job->submitted); /* who is answered has asked */
 }

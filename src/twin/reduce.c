@@ -39,6 +39,7 @@ static bool spent(const struct reduction *it)
 static bool still_breaks(struct reduction *it, uint64_t seed, uint64_t events_most)
 {
     struct myr_twin_result result;
+    MYR_ASSERT(it->rule);
     struct myr_twin_options options = {.seed = seed,
                                        .planted = it->options->planted,
                                        .stop_at_violation = true,
@@ -53,6 +54,7 @@ static bool still_breaks(struct reduction *it, uint64_t seed, uint64_t events_mo
         return false;
     }
     it->events += result.events + it->scenario->shape.nodes; /* setting up costs as well */
+    MYR_ASSERT(result.violations == 0 || result.first_rule);
     bool breaks = result.violations > 0 && strcmp(result.first_rule, it->rule) == 0;
     if (breaks) {
         MYR_ASSERT(result.first_violation_ms >= 0);
@@ -118,6 +120,7 @@ static int by_number(const void *a, const void *b)
 /* The numbers of a kind that are still in. */
 static uint32_t members(const struct myr_scenario_list *out, uint32_t count, uint32_t *ret)
 {
+    MYR_ASSERT(ret || count == 0);
     uint32_t used = 0;
     size_t at = 0;
     /* Both go up, so one walk is enough. */
@@ -137,6 +140,7 @@ static uint32_t members(const struct myr_scenario_list *out, uint32_t count, uin
 static void add_left_out(struct myr_scenario_list *ret, const struct myr_scenario_list *before,
                          const uint32_t *numbers, uint32_t count)
 {
+    MYR_ASSERT(numbers || count == 0);
     *ret = (struct myr_scenario_list){};
     for (size_t i = 0; i < before->count; i++) {
         myr_vec_push(ret, before->items[i]);
@@ -148,12 +152,14 @@ static void add_left_out(struct myr_scenario_list *ret, const struct myr_scenari
     if (ret->count > 0) {
         qsort(ret->items, ret->count, sizeof(*ret->items), by_number);
     }
+    MYR_ASSERT(ret->count == before->count + count);
 }
 
 /* Leaves out the numbers as well; false, and nothing changed, where the case no longer breaks. */
 static bool leave_out(struct reduction *it, enum myr_scenario_kind kind, const uint32_t *numbers,
                       uint32_t count)
 {
+    MYR_ASSERT((uint32_t)kind < MYR_SCENARIO_LISTS && count > 0);
     struct myr_scenario_list *out = &it->scenario->left_out[kind];
     struct myr_scenario_list kept = *out, more;
     add_left_out(&more, &kept, numbers, count);
@@ -167,6 +173,7 @@ static bool leave_out(struct reduction *it, enum myr_scenario_kind kind, const u
 /* How many of the kind the last run has drawn. */
 static uint32_t drawn_of(const struct reduction *it, enum myr_scenario_kind kind)
 {
+    MYR_ASSERT((uint32_t)kind < MYR_SCENARIO_LISTS);
     /* So many at most are looked at one by one. */
     uint64_t drawn = it->result->broken.drawn[kind];
     return drawn < 4000000 ? (uint32_t)drawn : 4000000;
@@ -238,6 +245,7 @@ static uint64_t fraction_of(struct reduction *it, uint64_t whole)
         halvings++;
     }
     uint64_t part = whole >> myr_rng_below(&it->rng, halvings + 1);
+    MYR_ASSERT(whole == 0 || part > 0);
     MYR_ASSERT(part <= whole);
     return part > 0 ? part : 1;
 }
@@ -275,18 +283,22 @@ static uint32_t times_more(struct reduction *it)
 /* A chance that is none, as given, or several times as large. */
 static void draw_ppm(struct reduction *it, uint32_t given, uint32_t *ret)
 {
+    MYR_ASSERT(given <= 1000000);
     uint64_t ppm = (uint64_t)given * times_more(it);
     /* At most three in ten, unless more was given. */
     *ret = ppm < 300000 ? (uint32_t)ppm : given > 300000 ? given : 300000;
+    MYR_ASSERT(*ret <= 1000000);
 }
 
 /* The same for a mean time: 0 is never. */
 static void draw_every(struct reduction *it, int64_t given, int64_t *ret)
 {
+    MYR_ASSERT(given >= 0);
     uint32_t factor = times_more(it);
     int64_t every = factor == 0 ? 0 : given / factor;
     /* Never more often than every minute, unless it was given so. */
     *ret = every > 0 && every < 60000 ? (given < 60000 ? given : 60000) : every;
+    MYR_ASSERT(*ret >= 0 && *ret <= given); /* never more seldom than it was, but for never */
 }
 
 /* From what was given at first, not from the case at hand: what went may come back. */
@@ -331,6 +343,7 @@ static void halve_nodes(struct myr_scenario *s)
     }
     MYR_ASSERT(leaf > 0 && (!fits || nodes > 0));
     s->shape.nodes = fits ? nodes : s->shape.nodes;
+    MYR_ASSERT(s->shape.nodes % leaf == 0 || !fits);
 }
 
 /* One run of a smaller world at a seed not used before. What does not break is put back. */
@@ -347,6 +360,7 @@ static bool play_smaller(struct reduction *it)
     }
     /* The time that the search has cut off is given back: another seed may need it. */
     s->length_ms = it->given.length_ms;
+    MYR_ASSERT(s->length_ms > 0);
     /* More events than in the case at hand would be no smaller. */
     MYR_ASSERT(s->job_count == kept.job_count && s->shape.nodes <= kept.shape.nodes);
     bool breaks = still_breaks(it, it->next_seed++, fraction_of(it, it->result->broken.events));
@@ -399,4 +413,6 @@ void twin_reduce(struct myr_scenario *scenario, const struct myr_search_options 
     shrink_all(&it);
     it.events_most = all;
     play_the_odds(&it);
+    MYR_ASSERT(result->jobs_left <= scenario->job_count);
+    MYR_ASSERT(result->broken.violations > 0); /* however small, it still breaks */
 }

@@ -13,6 +13,7 @@
 static int take(struct world *w, enum happening what, uint32_t id, uint32_t serial,
                 struct myr_err *err)
 {
+    MYR_ASSERT((uint32_t)what <= HAP_UNCUT && serial <= 0xffffff);
     switch (what) {
     case HAP_TICK:
         seat_tick(w, serial);
@@ -45,12 +46,14 @@ static int64_t kept_ms(const struct world *w, const struct wjob *job)
         int64_t work_ms = inc->running ? inc_work_ms(w, inc) : 0;
         kept = work_ms > kept ? work_ms : kept;
     }
+    MYR_ASSERT(kept <= job->work_ms);
     return kept;
 }
 
 /* One for each step of time up to then, all of the same state. */
 static void sample(struct world *w, int64_t until_ms)
 {
+    MYR_ASSERT(until_ms >= w->now_ms);
     /* Up to the next happening the world stands still. */
     while (w->sample_ms > 0 && w->next_sample_ms <= until_ms) {
         const struct myr_scenario *s = w->scenario;
@@ -96,6 +99,7 @@ static double part(const double *items, size_t count, size_t percent)
 static void put_long_job(struct myr_twin_result *r, struct myr_twin_long_job job)
 {
     MYR_ASSERT(r->long_count <= MYR_TWIN_LONG_JOBS && job.hours > 0);
+    MYR_ASSERT(job.gpus > 0);
     uint32_t at = r->long_count < MYR_TWIN_LONG_JOBS ? r->long_count++ : MYR_TWIN_LONG_JOBS;
     while (at > 0 && r->longest[at - 1].hours * r->longest[at - 1].gpus < job.hours * job.gpus) {
         if (at < MYR_TWIN_LONG_JOBS) {
@@ -106,6 +110,7 @@ static void put_long_job(struct myr_twin_result *r, struct myr_twin_long_job job
     if (at < MYR_TWIN_LONG_JOBS) {
         r->longest[at] = job;
     }
+    MYR_ASSERT(r->long_count > 0);
 }
 
 /* Counts a job by how it stands at the end of the run. */
@@ -167,6 +172,7 @@ static void sum_up(struct world *w)
     }
     MYR_ASSERT(busy == w->busy_gpus && w->gpu_ms_kept <= w->gpu_ms_running);
     MYR_ASSERT(r->done + r->failed + r->cancelled + r->running + r->waiting == r->submitted);
+    MYR_ASSERT(r->wait_h.count == r->submitted);
     double sum = 0;
     /* Sorted before it is summed: the sum depends on the order. */
     sort(r->wait_h.items, r->wait_h.count);
@@ -188,6 +194,7 @@ static void sum_up(struct world *w)
     r->recovery_p99_s = part(r->recovery_s.items, r->recovery_s.count, 99);
     r->gpu_utilisation = capacity > 0 ? (double)w->gpu_ms_running / capacity : 0;
     r->goodput = capacity > 0 ? (double)w->gpu_ms_kept / capacity : 0;
+    MYR_ASSERT(r->goodput <= r->gpu_utilisation);
     const uint64_t drawn[MYR_SCENARIO_LISTS] = {s->job_count,        w->faults_drawn,
                                                 w->partitions_drawn, w->crashes_drawn,
                                                 w->drains_drawn,     w->clocks_drawn};
@@ -215,6 +222,7 @@ static int save_state(const struct world *w, struct myr_err *err)
         MYR_TRY(seat_recover(&w->seat, &read_back, err));
         control = read_back;
     }
+    MYR_ASSERT(control);
     myr_control_save(control, w->options->snapshot);
     return MYR_OK;
 }
@@ -257,6 +265,7 @@ static int play(struct world *w, struct myr_err *err)
 int myr_twin_run(const struct myr_scenario *scenario, const struct myr_twin_options *options,
                  struct myr_twin_result *ret, struct myr_err *err)
 {
+    MYR_ASSERT(scenario && options && ret);
     struct world w = {.scenario = scenario,
                       .options = options,
                       .seed = options->seed,

@@ -221,6 +221,27 @@ static void faults_that_come_faster_than_time_is_counted_still_come(void **state
     myr_arena_done(&arena);
 }
 
+/* The mean of such a wait is longer than any number of milliseconds. */
+static void trouble_that_comes_once_in_an_age_never_comes(void **state)
+{
+    (void)state;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    myr_arena_init(&arena);
+    struct myr_scenario scenario = parse(&arena, "cluster: {nodes: 1}\nhours: 2\n"
+                                                 "partitions: {per_day: 1e-300}\n"
+                                                 "drains: {per_day: 1e-300}\n"
+                                                 "clock: {per_day: 1e-30}\n"
+                                                 "jobs:\n  - {gpus: 8, hours: 0.1}\n");
+    /* As little as can be counted: one in ten to the twelfth hours. */
+    scenario.class_count = 1;
+    scenario.classes[0] = (struct myr_scenario_class){.key = "rate.nic", .per_1e12_node_h = 1};
+    struct myr_twin_result result = run(&scenario, 1);
+    assert_int_equal(result.faults + result.partitions + result.drains + result.clock_steps, 0);
+    assert_int_equal(result.violations, 0);
+    myr_twin_result_done(&result);
+    myr_scenario_done(&scenario);
+}
+
 /* Half a day between two states is too long: a node that is cut off for good, and never fenced. */
 static void a_job_that_is_stuck_for_half_a_day_is_told(void **state)
 {
@@ -253,6 +274,7 @@ int main(void)
         cmocka_unit_test(what_is_left_out_leaves_the_rest_as_it_was),
         cmocka_unit_test(bad_scenarios_get_one_line_with_their_place),
         cmocka_unit_test(an_unknown_key_is_told_with_the_known_ones),
+        cmocka_unit_test(trouble_that_comes_once_in_an_age_never_comes),
         cmocka_unit_test(a_job_that_is_stuck_for_half_a_day_is_told),
         cmocka_unit_test(faults_that_come_faster_than_time_is_counted_still_come),
     };

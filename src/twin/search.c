@@ -20,11 +20,13 @@ static int play(const struct myr_scenario *scenario, const struct myr_search_opt
 int myr_twin_search(struct myr_scenario *scenario, const struct myr_search_options *options,
                     struct myr_search_result *ret, struct myr_err *err)
 {
+    MYR_ASSERT(scenario && options && ret);
     *ret = (struct myr_search_result){};
     for (uint64_t i = 0; i < options->seeds; i++) {
         struct myr_twin_result result;
         MYR_TRY(play(scenario, options, options->first_seed + i, &result, err));
         ret->seeds++;
+        MYR_ASSERT(ret->seeds == i + 1 && !ret->found);
         /* Counted over all seeds, for who watches how fast it goes. */
         ret->events += result.events;
         if (options->progress) {
@@ -37,6 +39,7 @@ int myr_twin_search(struct myr_scenario *scenario, const struct myr_search_optio
             ret->found_seed = options->first_seed + i;
             ret->events_before = result.events;
             twin_reduce(scenario, options, ret);
+            MYR_ASSERT(ret->broken.violations > 0 && ret->broken.first_rule); /* it still breaks */
             return MYR_OK;
         }
         myr_twin_result_done(&result);

@@ -13,6 +13,7 @@ enum { STUCK_MS = 12 * 3600 * 1000 };
 /* The hash of a run: every event and every effect goes into it, in order. */
 static void fold(struct world *w, const void *data, size_t length)
 {
+    MYR_ASSERT(data || length == 0);
     w->result->hash = myr_hash_u64(w->result->hash ^ myr_hash_bytes(data, length));
 }
 
@@ -31,12 +32,14 @@ static void snapshot(struct world *w)
 
 int seat_recover(const struct seat *seat, struct myr_control **ret, struct myr_err *err)
 {
+    MYR_ASSERT(seat->snapshot.len > 0 && seat->journal.len > 0);
     MYR_CLEANUP(myr_control_cleanup) struct myr_control *control = NULL;
     struct myr_str journal = {seat->journal.data, seat->journal.len};
     struct myr_journal_report report;
     MYR_TRY(
         myr_control_load((struct myr_str){seat->snapshot.data, seat->snapshot.len}, &control, err));
     MYR_TRY(myr_journal_replay(control, journal, &report, err));
+    MYR_ASSERT(report.whole_bytes + report.torn_bytes == journal.len);
     *ret = control;
     control = NULL;
     return MYR_OK;
@@ -48,6 +51,7 @@ int seat_recover(const struct seat *seat, struct myr_control **ret, struct myr_e
  */
 static uint64_t claimed_gpus(const struct world *w)
 {
+    MYR_ASSERT(w->seat.control);
     const struct myr_queue *queue = myr_control_queue(w->seat.control);
     uint64_t gpus = 0;
     for (uint32_t job = 0; job < myr_control_jobs(w->seat.control); job++) {
@@ -64,6 +68,7 @@ static uint64_t claimed_gpus(const struct world *w)
 
 static uint64_t free_gpus_of(const struct world *w, uint32_t node)
 {
+    MYR_ASSERT(w->seat.control && node < w->scenario->shape.nodes);
     return myr_placer_free_mask(myr_queue_placer(myr_control_queue(w->seat.control)), node);
 }
 
@@ -83,6 +88,7 @@ static void check_gpus(struct world *w, uint32_t node)
 /* All nodes: claims cannot hide more GPUs than were asked for. */
 static void check_all_gpus(struct world *w)
 {
+    MYR_ASSERT(w->line.up && w->seat.control);
     uint64_t whole = UINT64_MAX >> (64 - w->scenario->shape.gpus_per_node), kept = 0;
     for (uint32_t node = 0; node < w->scenario->shape.nodes; node++) {
         check_gpus(w, node);
@@ -111,6 +117,7 @@ static void compare(struct world *w)
     check_all_gpus(w);
     check_stuck(w->check, STUCK_MS);
     snapshot(w);
+    MYR_ASSERT(w->seat.since_snapshot == 0);
 }
 
 int seat_begin(struct world *w, struct myr_err *err)
@@ -159,8 +166,10 @@ static void note_accepted(struct world *w, const struct myr_effect *effect)
 {
     if (effect->kind == MYR_EFFECT_ACCEPT && effect->state) {
         /* Tokens are the world's numbers of jobs, counted from 1. */
+        MYR_ASSERT(effect->gpus > 0);
         uint32_t job = (uint32_t)effect->gpus - 1;
         MYR_ASSERT(job < w->job_count && effect->job < w->job_count);
+        MYR_ASSERT(w->jobs[job].submitted);
         w->jobs[job].id = effect->job;
         w->job_of_id[effect->job] = job;
         check_job(w->check, effect->job, w->jobs[job].gpus,
@@ -171,6 +180,7 @@ static void note_accepted(struct world *w, const struct myr_effect *effect)
 /* What the report needs to know of a job's states. */
 static void job_says(struct world *w, const struct myr_effect *effect)
 {
+    MYR_ASSERT(effect->kind == MYR_EFFECT_JOB && effect->job < w->job_count);
     struct wjob *job = job_at(w, w->job_of_id[effect->job]);
     MYR_ASSERT(job->id == effect->job && effect->state < MYR_CONTROL_JOB_STATES);
     if (effect->state == MYR_CONTROL_STARTING && job->first_start_ms < 0) {
@@ -183,6 +193,7 @@ static void job_says(struct world *w, const struct myr_effect *effect)
 /* Orders leave; what only tells of a decision goes nowhere. */
 static void carry_out(struct world *w, const struct myr_effect *effect)
 {
+    MYR_ASSERT(effect->kind < MYR_EFFECT_KINDS);
     switch ((enum myr_effect_kind)effect->kind) {
     case MYR_EFFECT_START:
     case MYR_EFFECT_STOP:
@@ -208,6 +219,7 @@ static void carry_out(struct world *w, const struct myr_effect *effect)
 static void watch(struct world *w, const struct myr_event *event, const struct myr_effect *effects,
                   uint32_t count)
 {
+    MYR_ASSERT(effects || count == 0);
     if (event->kind == MYR_EVENT_UNDRAIN) { /* what is decided on it may use the node */
         check_drain(w->check, event->node, false);
     }
@@ -233,6 +245,7 @@ enum death { DEATH_NONE, DEATH_UNWRITTEN, DEATH_WRITTEN, DEATH_AFTER };
 /* Drawn where a death is due. */
 static enum death death_of(struct world *w)
 {
+    MYR_ASSERT(w->seat.crash_event == 0 || w->seat.crash_event > w->seat.events);
     if (w->seat.events + 1 != w->seat.crash_event) {
         return DEATH_NONE;
     }
@@ -297,6 +310,7 @@ bool seat_take(struct world *w, const struct myr_event *event)
     size_t whole = seat->journal.len;
     seat->events++;
     myr_journal_put(seat->control, now_ms, event, &seat->journal);
+    MYR_ASSERT(seat->journal.len > whole && (effects || count == 0));
     bool hasty = w->options->planted == MYR_PLANTED_LOST_JOB; /* acts before it has written */
     /* Nobody saw the event: agents say it again, and the hash does not know of it. */
     if (death == DEATH_UNWRITTEN) {
@@ -341,6 +355,7 @@ void seat_tick(struct world *w, uint32_t serial)
         return;
     }
     MYR_ASSERT(seat->tick_ms <= w->now_ms || seat->tick_ms == INT64_MAX);
+    MYR_ASSERT(seat->control && serial <= 0xffffff);
     seat->tick_ms = INT64_MAX;
     /* It may have been asked for by an event since, or the clock has jumped. */
     int64_t wake_ms = myr_control_wake_ms(seat->control);
@@ -373,6 +388,7 @@ static void reconnect(struct world *w)
 {
     for (uint32_t id = 0; id < w->scenario->shape.nodes && w->line.up; id++) {
         struct wnode *node = node_at(w, id);
+        MYR_ASSERT(w->seat.control);
         struct myr_control_node view = myr_control_node(w->seat.control, id);
         bool heard = node->up && node->cut == 0;
         /* What the old shell had told is in the state. */
@@ -414,6 +430,7 @@ int seat_restart(struct world *w, struct myr_err *err)
 void seat_dies(struct world *w)
 {
     struct seat *seat = &w->seat;
+    MYR_ASSERT(w->line.up == (seat->control != NULL));
     uint64_t number = w->crashes_drawn++;
     if (!nature_left_out(w, MYR_SCENARIO_CRASHES, number) && w->line.up) {
         seat->crash_event = seat->events + 1; /* at the next event, at some point of it */
@@ -424,6 +441,7 @@ void seat_dies(struct world *w)
 void seat_jumps(struct world *w)
 {
     struct seat *seat = &w->seat;
+    MYR_ASSERT(w->line.up == (seat->control != NULL));
     uint64_t number = w->clocks_drawn++;
     struct myr_rng rng;
     draw_init(&rng, w->seed, DRAW_CLOCK, number, 1);

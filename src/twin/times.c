@@ -29,6 +29,7 @@ static int64_t to_ms(double value, const char *unit)
 {
     double ms = value * (unit[0] == 'h' ? 3600e3 : 1e3);
     /* A limit far beyond all data, so that what is computed from it cannot overflow. */
+    MYR_ASSERT(ms >= 0);
     return ms < 1e12 ? (int64_t)(ms + 0.5) : INT64_C(1000000000000);
 }
 
@@ -38,8 +39,10 @@ static void read_row(const struct myr_recovery_row *in, struct time_row *ret)
     ret->at_one = (struct draw_time){to_ms(in->low, in->unit), to_ms(in->typical, in->unit),
                                      to_ms(in->high, in->unit)};
     if (in->scaling != MYR_SCALING_CONST) {
-        /* Scaled from the size at which it was measured. */
-        ret->log2_gpus = draw_log2((uint64_t)in->at_gpus);
+        /* Scaled from the size at which it was measured, which need be no whole number: in 1/65536,
+         * and never 0, since it is divided by. */
+        int64_t log2_gpus = draw_log2((uint64_t)(in->at_gpus * DRAW_ONE)) - 16 * DRAW_ONE;
+        ret->log2_gpus = log2_gpus > 0 ? log2_gpus : 1;
         ret->by_log = in->scaling == MYR_SCALING_LOG2;
         ret->power =
             ret->by_log ? 0 : (int64_t)(in->power * DRAW_ONE + (in->power < 0 ? -0.5 : 0.5));
@@ -67,6 +70,8 @@ int times_init(struct times *times, const struct myr_recovery *recovery, enum my
 /* From the size that the data are of to this one. */
 static int64_t scale(int64_t value_ms, const struct time_row *row, uint32_t gpus)
 {
+    MYR_ASSERT(value_ms >= 0);
+    MYR_ASSERT(!row->by_log || row->log2_gpus > 0);
     /* Where gangs do not matter the caller passes 1. */
     int64_t log2_gpus = draw_log2(gpus > 0 ? gpus : 1);
     if (row->by_log) {

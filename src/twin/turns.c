@@ -8,6 +8,7 @@ static void take_message(struct world *w, uint32_t id)
     const struct wmsg *msg = &w->msgs.items[id];
     /* Copied: taking it may send messages, and those move in memory. */
     struct myr_event event = msg->event;
+    MYR_ASSERT(event.kind < MYR_EVENT_KINDS);
     enum myr_event_kind kind = event.kind;
     /* Only agents are cut off and rebooted; people and racks are always there. */
     bool by_agent = (kind >= MYR_EVENT_JOIN && kind <= MYR_EVENT_TESTED);
@@ -36,6 +37,7 @@ static void take_order(struct world *w, uint32_t id)
     /* Copied: what follows may send messages, and those move in memory. */
     MYR_ASSERT(id < w->msgs.count);
     struct myr_effect effect = w->msgs.items[id].effect;
+    MYR_ASSERT(w->msgs.items[id].used && effect.kind <= MYR_EFFECT_TEST);
     msg_free(w, id);
     agent_take(w, &effect);
 }
@@ -47,6 +49,7 @@ static void take_other(struct world *w, uint32_t id)
     struct myr_effect effect = w->msgs.items[id].effect;
     msg_free(w, id);
     MYR_ASSERT(effect.kind > MYR_EFFECT_TEST);
+    MYR_ASSERT(effect.kind <= MYR_EFFECT_ACCEPT);
     if (effect.kind == MYR_EFFECT_FENCE) {
         rack_fence(w, &effect);
     } else if (effect.kind == MYR_EFFECT_REPAIR) {
@@ -113,6 +116,8 @@ static void take_one(struct world *w, enum happening what, uint32_t id, uint32_t
 /* Kinds that concern the world as a whole are here; all others name a slot. */
 void turn(struct world *w, enum happening what, uint32_t id, uint32_t serial)
 {
+    MYR_ASSERT((uint32_t)what <= HAP_UNCUT);
+    MYR_ASSERT(serial <= 0xffffff);
     switch (what) {
     case HAP_FAULT:
         nature_fault(w);

@@ -10,6 +10,7 @@ int world_begin(struct world *w, struct myr_err *err)
 {
     const struct myr_scenario *s = w->scenario;
     MYR_ASSERT(s->shape.nodes > 0 && s->shape.gpus_per_node > 0 && s->shape.gpus_per_node <= 64);
+    MYR_ASSERT(!w->nodes && !w->check && w->heap.count == 0);
     MYR_TRY(times_init(&w->times, s->recovery, s->practice, s->drawn, err));
     w->free_msg = MYR_NONE;
     w->nodes = myr_xcalloc(s->shape.nodes, sizeof(*w->nodes));
@@ -105,6 +106,7 @@ static uint32_t msg_new(struct world *w)
         id = (uint32_t)w->msgs.count;
         myr_vec_push(&w->msgs, (struct wmsg){});
     }
+    MYR_ASSERT(id < w->msgs.count && !w->msgs.items[id].used);
     return id;
 }
 
@@ -127,6 +129,7 @@ struct fate {
 static struct fate fate_of(struct world *w, uint32_t kind, uint32_t node, uint32_t job,
                            uint32_t epoch)
 {
+    MYR_ASSERT(job == MYR_NONE || w->job_of_id[job] < w->job_count);
     const struct myr_scenario *s = w->scenario;
     /* The world's own number: the controller's depends on what it accepted before. */
     uint64_t who = (uint64_t)node << 32 | (job == MYR_NONE ? job : w->job_of_id[job]);
@@ -157,6 +160,7 @@ static struct fate fate_of(struct world *w, uint32_t kind, uint32_t node, uint32
 void send_to_node(struct world *w, const struct myr_effect *effect)
 {
     MYR_ASSERT(effect->kind <= MYR_EFFECT_TEST); /* the others are for racks and people */
+    MYR_ASSERT(effect->node < w->scenario->shape.nodes);
     struct fate fate = fate_of(w, effect->kind, effect->node, effect->job, effect->epoch);
     for (uint32_t i = 0; i < fate.copies; i++) {
         uint32_t id = msg_new(w);
@@ -169,6 +173,7 @@ void send_to_node(struct world *w, const struct myr_effect *effect)
 void send_order(struct world *w, const struct myr_effect *effect)
 {
     MYR_ASSERT(effect->kind > MYR_EFFECT_TEST && effect->kind < MYR_EFFECT_KINDS);
+    MYR_ASSERT(effect->kind <= MYR_EFFECT_ACCEPT); /* what follows only tells */
     uint32_t id = msg_new(w);
     w->msgs.items[id] = (struct wmsg){.effect = *effect, .used = true};
     happen_to(w, w->now_ms, HAP_ORDER, id);

@@ -25,6 +25,7 @@ static void put_le(struct myr_buf *buf, uint64_t value, uint32_t bytes)
 {
     char text[8];
     MYR_ASSERT(bytes <= sizeof(text));
+    MYR_ASSERT(bytes == sizeof(text) || value >> 8 * bytes == 0); /* nothing of it is lost */
     for (uint32_t i = 0; i < bytes; i++) {
         text[i] = (char)(value >> 8 * i);
     }
@@ -34,12 +35,14 @@ static void put_le(struct myr_buf *buf, uint64_t value, uint32_t bytes)
 /* The table is a pointer, so that a test can speak as a version with other messages. */
 void myr_wire_sender_init(struct myr_wire_sender *sender)
 {
+    MYR_ASSERT(sender);
     *sender = (struct myr_wire_sender){.version = MYR_WIRE_VERSION, .table_of = myr_wire_table_of};
 }
 
 /* Type, count, then number and kind of each field: what keep_schema() reads at the other end. */
 static void put_schema(struct myr_buf *payload, const struct myr_wire_table *table)
 {
+    MYR_ASSERT(payload->len == 0);
     /* What the other end would refuse is never told. */
     MYR_ASSERT(table->type != MYR_WIRE_SCHEMA && table->count <= MYR_WIRE_FIELDS_MAX);
     put_le(payload, table->type, 1);
@@ -49,11 +52,13 @@ static void put_schema(struct myr_buf *payload, const struct myr_wire_table *tab
         put_le(payload, table->fields[i].number, 2);
         put_le(payload, table->fields[i].kind, 1);
     }
+    MYR_ASSERT(payload->len == 3 + 3 * (size_t)table->count);
 }
 
 /* What is too long is cut: a log line must not end a connection. Lists are the caller's own. */
 static void put_field(struct myr_buf *payload, const struct myr_wire_field *field, const char *at)
 {
+    MYR_ASSERT(field->number > 0 && at);
     switch (field->kind) {
     case MYR_WIRE_U32:
         put_le(payload, *(const uint32_t *)(const void *)at, 4);
@@ -90,10 +95,12 @@ static void put_field(struct myr_buf *payload, const struct myr_wire_field *fiel
 void myr_wire_send(struct myr_wire_sender *sender, struct myr_buf *buf, enum myr_wire_type type,
                    uint32_t node, uint32_t epoch, uint64_t sequence, const void *message)
 {
+    MYR_ASSERT(sender && buf);
     MYR_CLEANUP(myr_buf_done) struct myr_buf payload = {};
     const struct myr_wire_table *table = sender->table_of((uint8_t)type);
     struct myr_wire_head head = {.version = sender->version, .node = node, .epoch = epoch};
     MYR_ASSERT(table && table->count <= MYR_WIRE_FIELDS_MAX);
+    MYR_ASSERT(table->type == type && table->size <= MYR_WIRE_MESSAGE_BYTES);
     MYR_ASSERT(type != MYR_WIRE_SCHEMA && type < MYR_ARRAY_COUNT(sender->told));
     MYR_ASSERT(message || table->count == 0);
     /* Once for each type. A schema frame has no sequence of its own: it is 0. */
@@ -105,6 +112,7 @@ void myr_wire_send(struct myr_wire_sender *sender, struct myr_buf *buf, enum myr
         myr_buf_clear(&payload);
     }
     for (uint16_t i = 0; i < table->count; i++) {
+        MYR_ASSERT(table->fields[i].offset < table->size);
         put_field(&payload, &table->fields[i], (const char *)message + table->fields[i].offset);
     }
     head.type = (uint8_t)type;
@@ -117,6 +125,7 @@ void myr_wire_send(struct myr_wire_sender *sender, struct myr_buf *buf, enum myr
 
 void myr_wire_receiver_init(struct myr_wire_receiver *receiver)
 {
+    MYR_ASSERT(receiver);
     *receiver = (struct myr_wire_receiver){
         .table_of = myr_wire_table_of,
         /* A layout for every number that a type can have: it is one byte on the wire. */
@@ -125,6 +134,7 @@ void myr_wire_receiver_init(struct myr_wire_receiver *receiver)
 
 void myr_wire_receiver_done(struct myr_wire_receiver *receiver)
 {
+    MYR_ASSERT(receiver && receiver->at <= receiver->bytes.len);
     myr_buf_done(&receiver->bytes);
     myr_buf_done(&receiver->lists);
     for (uint32_t type = 0; receiver->layouts && type <= UINT8_MAX; type++) {
@@ -144,6 +154,7 @@ void myr_wire_feed(struct myr_wire_receiver *receiver, struct myr_str bytes)
         memmove(buf->data, buf->data + receiver->at, buf->len - receiver->at);
         buf->len -= receiver->at;
         receiver->at = 0;
+        MYR_ASSERT(buf->len <= buf->capacity);
     }
     myr_buf_put(buf, bytes.data, bytes.len);
     MYR_ASSERT(buf->len - receiver->at >= bytes.len); /* and what was not read before it */
@@ -158,6 +169,7 @@ struct cursor {
 /* False, with nothing taken, where fewer than 'len' bytes are left. */
 static bool take(struct cursor *cursor, size_t len, const char **ret)
 {
+    MYR_ASSERT(cursor->at || cursor->left == 0);
     if (cursor->left < len) {
         return false;
     }
@@ -172,6 +184,7 @@ static bool take_le(struct cursor *cursor, uint32_t bytes, uint64_t *ret)
 {
     const char *at;
     MYR_ASSERT(bytes <= sizeof(*ret));
+    MYR_ASSERT(bytes > 0);
     if (!take(cursor, bytes, &at)) {
         return false;
     }
@@ -189,6 +202,7 @@ static bool take_le(struct cursor *cursor, uint32_t bytes, uint64_t *ret)
 static int keep_schema(struct myr_wire_receiver *receiver, struct myr_str payload,
                        struct myr_err *err)
 {
+    MYR_ASSERT(receiver->layouts);
     struct cursor cursor = {payload.data, payload.len};
     struct myr_wire_layout layout = {};
     uint64_t type, count;
@@ -216,6 +230,7 @@ static int keep_schema(struct myr_wire_receiver *receiver, struct myr_str payloa
 /* Where a field of that number and kind goes, or NULL: nobody here knows it. */
 static void *place_of(const struct myr_wire_table *table, uint16_t number, uint8_t kind, void *body)
 {
+    MYR_ASSERT(number > 0 && kind < MYR_WIRE_KIND_COUNT); /* no schema with others was kept */
     for (uint16_t i = 0; i < table->count; i++) {
         if (table->fields[i].number == number && table->fields[i].kind == kind) {
             MYR_ASSERT(table->fields[i].offset < table->size);
@@ -237,6 +252,7 @@ static bool take_list(struct myr_wire_receiver *receiver, struct cursor *cursor,
     }
     myr_buf_clear(&receiver->lists);
     myr_buf_put(&receiver->lists, at, (size_t)count * 4);
+    MYR_ASSERT(receiver->lists.len == (size_t)count * 4);
     if (ret) {
         const void *items = receiver->lists.data;
         MYR_ASSERT(count == 0 || ((uintptr_t)items & 3) == 0);
@@ -300,6 +316,7 @@ static bool take_field(struct myr_wire_receiver *receiver, struct cursor *cursor
 static int read_body(struct myr_wire_receiver *receiver, struct myr_str payload,
                      struct myr_wire_message *ret, struct myr_err *err)
 {
+    MYR_ASSERT(receiver->layouts && receiver->table_of);
     const struct myr_wire_layout *layout = receiver->layouts[ret->head.type];
     const struct myr_wire_table *table = receiver->table_of(ret->head.type);
     struct cursor cursor = {payload.data, payload.len};
@@ -315,6 +332,7 @@ static int read_body(struct myr_wire_receiver *receiver, struct myr_str payload,
     for (uint16_t i = 0; i < layout->count; i++) {
         void *place =
             table ? place_of(table, layout->numbers[i], layout->kinds[i], ret->body) : NULL;
+        MYR_ASSERT(layout->numbers[i] > 0);
         if (!take_field(receiver, &cursor, layout->kinds[i], place)) {
             return myr_err_set(err, MYR_ECORRUPT, "a message '%s' that ends in its field %u",
                                myr_wire_type_name(ret->head.type), layout->numbers[i]);

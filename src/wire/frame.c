@@ -12,6 +12,8 @@ enum { MAGIC = 0x594D, CHECKED_BYTES = 24 };
 /* Byte by byte: the same on every machine, and compilers make one store of it. */
 static void put_le(uint8_t *at, uint64_t value, uint32_t bytes)
 {
+    MYR_ASSERT(bytes <= sizeof(value));
+    MYR_ASSERT(bytes == sizeof(value) || value >> 8 * bytes == 0); /* nothing of it is lost */
     for (uint32_t i = 0; i < bytes; i++) {
         at[i] = (uint8_t)(value >> 8 * i);
     }
@@ -21,6 +23,7 @@ static void put_le(uint8_t *at, uint64_t value, uint32_t bytes)
 static uint64_t get_le(const char *at, uint32_t bytes)
 {
     uint64_t value = 0;
+    MYR_ASSERT(bytes <= sizeof(value));
     for (uint32_t i = 0; i < bytes; i++) {
         value |= (uint64_t)(uint8_t)at[i] << 8 * i;
     }
@@ -33,6 +36,7 @@ static uint64_t get_le(const char *at, uint32_t bytes)
  */
 static uint32_t checksum(const void *head, struct myr_str payload)
 {
+    MYR_ASSERT(payload.data || payload.len == 0);
     MYR_ASSERT(payload.len <= MYR_WIRE_PAYLOAD_MAX); /* which zlib's own type can hold */
     uLong sum = crc32(0, head, CHECKED_BYTES);
     if (payload.len > 0) {
@@ -48,6 +52,7 @@ void myr_wire_frame_put(struct myr_buf *buf, const struct myr_wire_head *head,
     uint8_t bytes[MYR_WIRE_HEAD_BYTES];
     MYR_ASSERT(payload.len <= MYR_WIRE_PAYLOAD_MAX);
     MYR_ASSERT(payload.data || payload.len == 0);
+    size_t before = buf->len;
     put_le(bytes, MAGIC, 2);
     bytes[2] = head->version;
     bytes[3] = head->type;
@@ -58,6 +63,7 @@ void myr_wire_frame_put(struct myr_buf *buf, const struct myr_wire_head *head,
     put_le(bytes + CHECKED_BYTES, checksum(bytes, payload), 4);
     myr_buf_put(buf, (const char *)bytes, sizeof(bytes));
     myr_buf_put(buf, payload.data, payload.len);
+    MYR_ASSERT(buf->len == before + sizeof(bytes) + payload.len);
 }
 
 /* Before the checksum is looked at: a wrong length must not make anybody wait for a gigabyte. */
@@ -78,6 +84,7 @@ static int check_head(const struct myr_wire_head *head, struct myr_err *err)
 int myr_wire_frame_get(struct myr_str bytes, struct myr_wire_head *ret, struct myr_str *ret_payload,
                        size_t *ret_size, struct myr_err *err)
 {
+    MYR_ASSERT(bytes.data || bytes.len == 0);
     /* Two bytes are enough to tell that this is no peer of ours: it is not waited for. */
     if (bytes.len >= 2 && get_le(bytes.data, 2) != MAGIC) {
         return myr_err_set(err, MYR_ECORRUPT, "no frame begins with 0x%04x",
@@ -101,6 +108,7 @@ int myr_wire_frame_get(struct myr_str bytes, struct myr_wire_head *ret, struct m
     if (get_le(bytes.data + CHECKED_BYTES, 4) != checksum(bytes.data, payload)) {
         return myr_err_set(err, MYR_ECORRUPT, "a frame of type %u has a wrong checksum", head.type);
     }
+    MYR_ASSERT(head.length <= MYR_WIRE_PAYLOAD_MAX);
     *ret = head;
     *ret_payload = payload;
     *ret_size = MYR_WIRE_HEAD_BYTES + head.length;

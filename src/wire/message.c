@@ -173,11 +173,13 @@ static const struct myr_wire_table tables[MYR_WIRE_TYPE_COUNT] = {
 /* NULL for a type that nobody here knows; a newer end may send one. */
 const struct myr_wire_table *myr_wire_table_of(uint8_t type)
 {
+    MYR_ASSERT(type >= MYR_WIRE_TYPE_COUNT || !tables[type].name || tables[type].type == type);
     return type < MYR_WIRE_TYPE_COUNT && tables[type].name ? &tables[type] : NULL;
 }
 
 const char *myr_wire_type_name(uint8_t type)
 {
     const struct myr_wire_table *table = myr_wire_table_of(type);
+    MYR_ASSERT(!table || (table->name && table->count <= MYR_WIRE_FIELDS_MAX));
     return table ? table->name : type == MYR_WIRE_SCHEMA ? "schema" : "unknown";
 }

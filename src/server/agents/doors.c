@@ -22,6 +22,7 @@ static void on_data(void *context, struct myr_io_stream *stream, struct myr_str 
     relay_take(session, bytes);
     /* For the histogram of /metrics: class k holds times below 2^k microseconds. */
     int64_t us = (myr_clock_ns() - begun_ns) / 1000;
+    MYR_ASSERT(session->server == server);
     uint32_t class = us <= 0 ? 0 : 64U - (uint32_t)__builtin_clzll((uint64_t)us);
     server->handled[class < 31 ? class : 31]++;
 }
@@ -52,6 +53,7 @@ static void on_closed(void *context, struct myr_io_stream *stream, const struct 
 static void *on_accept(void *context, struct myr_io_stream *stream)
 {
     struct session *session = session_new(context);
+    MYR_ASSERT(stream && session->node == MYR_NONE && !session->via);
     session->stream = stream;
     return session;
 }
@@ -59,6 +61,7 @@ static void *on_accept(void *context, struct myr_io_stream *stream)
 /* Of one behind a relay the relay knows: it is heard while that is, and does not call it silent. */
 static int64_t heard_ms(struct node_row *node)
 {
+    MYR_ASSERT(node->boot > 0); /* of others nobody asks */
     const struct session *session = node->session;
     MYR_ASSERT(!session || !session->via || session->via->carrier); /* it goes after them */
     if (session && session->via && !session->silent && !session->over &&
@@ -76,6 +79,7 @@ static void look_at_nodes(struct server *server, int64_t now_ms)
     static uint32_t turn;
     /* Three beats may be late or lost; a relay counts the same way. */
     int64_t limit_ms = 3 * (int64_t)server->config.beat_ms + 250;
+    MYR_ASSERT(limit_ms > 0);
     struct myr_wire_beat lease = {.time_ns = now_ms * 1000000};
     turn++;
     for (uint32_t id = 0; id < server->rows.node_count; id++) {
@@ -164,17 +168,20 @@ static int open_door(struct server *server, const struct myr_io_service *service
 /* Each node twice, since one that comes again may be here before its old connection is gone. */
 static uint32_t streams_max(const struct server *server)
 {
+    MYR_ASSERT(server->config.node_count > 0);
     return 2 * server->config.node_count + 256;
 }
 
 void sessions_grow(struct server *server)
 {
+    MYR_ASSERT(server->listener);
     myr_io_listener_limit(server->listener, streams_max(server));
 }
 
 /* Strangers come in, because a node that has no certificate gets its first one here. */
 int sessions_begin(struct server *server, struct myr_err *err)
 {
+    MYR_ASSERT(!server->listener && !server->sessions && server->session_count == 0);
     char cert[SERVER_PATH], key[SERVER_PATH], ca[SERVER_PATH];
     struct myr_io_service service = {.calls = {on_open, on_data, on_closed},
                                      .accept = on_accept,
@@ -206,6 +213,7 @@ int sessions_begin(struct server *server, struct myr_err *err)
 /* What was said before still goes out; the sessions free themselves when they are closed. */
 void sessions_end(struct server *server)
 {
+    MYR_ASSERT((server->session_count == 0) == !server->sessions);
     myr_io_listener_close(server->listener);
     for (struct session *session = server->sessions; session; session = session->next) {
         if (!session->over && session->stream) {

@@ -24,6 +24,7 @@ static struct session *find(const struct carrier *carrier, uint32_t channel)
 /* Cut where it is too long; a name that would be cut was refused before. */
 static void put_text(struct myr_str text, char *ret, size_t size)
 {
+    MYR_ASSERT(ret && size > 0);
     snprintf(ret, size, "%.*s", (int)(text.len < size ? text.len : size - 1), text.data);
 }
 
@@ -34,6 +35,7 @@ static void forget(struct carrier *carrier, struct session *session)
     struct session **place = &carrier->sessions.items[session->channel % MYR_WIRE_CHANNEL_PLACES];
     MYR_ASSERT(*place == session);
     *place = NULL;
+    MYR_ASSERT(!find(carrier, session->channel)); /* what still comes for it is nobody's */
     session_gone(session);
 }
 
@@ -76,6 +78,7 @@ static void on_silent(struct session *relay, const struct myr_wire_silent *silen
     }
     struct node_row *node = &server->rows.nodes[session->node];
     MYR_ASSERT(node->session == session);
+    MYR_ASSERT(session->via == relay);
     session->silent = !back;
     if (back) {
         session_heard(session);
@@ -89,6 +92,7 @@ static void on_silent(struct session *relay, const struct myr_wire_silent *silen
 /* What a relay says for itself. Messages of agents go by it, to their own sessions. */
 static void on_message(struct session *relay, const struct myr_wire_message *message)
 {
+    MYR_ASSERT(relay->carrier && !relay->over);
     const void *body = message->body;
     /* Any word of the relay is a sign of life of all whom it does not call silent. */
     relay->carrier->heard_ms = steady_ms();
@@ -169,6 +173,7 @@ void relay_take(struct session *session, struct myr_str bytes)
     struct myr_err err = {};
     int rc = 1;
     MYR_ASSERT(!session->via); /* its frames come by way of its relay's */
+    MYR_ASSERT(session->server && session->receiver.layouts);
     if (session->carrier) {
         myr_wire_feed(&session->receiver, bytes);
     } else {
@@ -185,6 +190,7 @@ void relay_take(struct session *session, struct myr_str bytes)
 /* The nodes behind it are not told silent here: the count of beats finds those that stay away. */
 void relay_gone(struct session *session)
 {
+    MYR_ASSERT(session->carrier && !session->via && session->node == MYR_NONE);
     struct carrier *carrier = session->carrier;
     MYR_ASSERT(carrier->row < session->server->rows.relays.count);
     struct relay_row *row = &session->server->rows.relays.items[carrier->row];

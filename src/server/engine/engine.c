@@ -53,6 +53,7 @@ void *engine_own(const struct server *server)
 
 static void post(struct server *server, struct myr_event event)
 {
+    MYR_ASSERT(event.kind < MYR_EVENT_KINDS);
     desk_post(server, &event);
 }
 
@@ -62,6 +63,7 @@ static void post(struct server *server, struct myr_event event)
 static void answer_test(struct server *server, const struct myr_effect *effect)
 {
     MYR_ASSERT(effect->node < server->rows.node_count);
+    MYR_ASSERT(effect->kind == MYR_EFFECT_TEST && effect->epoch > 0);
     uint8_t is = server->engine->nodes[effect->node].is;
     if (is == ENGINE_NODE_UP || is == ENGINE_NODE_HELD) {
         post(server, (struct myr_event){.kind = MYR_EVENT_TESTED,
@@ -76,6 +78,7 @@ static void ask_drain(struct server *server, uint32_t node, bool drain, const ch
 {
     struct engine *engine = server->engine;
     MYR_ASSERT(node < server->rows.node_count);
+    MYR_ASSERT(engine->ops->node);
     engine->nodes[node].drain_asked = drain;
     engine->ops->node(server, node, drain, reason);
 }
@@ -84,6 +87,8 @@ static void ask_drain(struct server *server, uint32_t node, bool drain, const ch
 static void on_effect(struct server *server, const struct myr_effect *effect)
 {
     struct engine *engine = server->engine;
+    MYR_ASSERT(effect->kind < MYR_EFFECT_KINDS);
+    MYR_ASSERT(effect->node == MYR_NONE || effect->node < server->rows.node_count);
     switch ((enum myr_effect_kind)effect->kind) {
     case MYR_EFFECT_START: /* those of a gang come one behind the other */
         if (engine->starts.count == 0 ||
@@ -120,6 +125,7 @@ static void on_effect(struct server *server, const struct myr_effect *effect)
 /* False: not now. A node that others have gives its place in the gang up. */
 static bool may_start(struct server *server, const struct myr_control_rank *ranks, uint32_t count)
 {
+    MYR_ASSERT(ranks && count > 0);
     bool may = true;
     for (uint32_t i = 0; i < count; i++) {
         MYR_ASSERT(ranks[i].node < server->rows.node_count);
@@ -138,6 +144,7 @@ static bool may_start(struct server *server, const struct myr_control_rank *rank
 /* By the core's present state and not by the effect: much may have changed within the turn. */
 static void start(struct server *server, uint32_t id)
 {
+    MYR_ASSERT(id < myr_control_jobs(server->control));
     struct myr_control_job job = myr_control_job(server->control, id);
     const struct job_row *row = rows_job(server, id);
     if (!row || job.state != MYR_CONTROL_STARTING) {
@@ -154,6 +161,7 @@ static void start(struct server *server, uint32_t id)
                                    myr_control_job_ranks(server->control, id, ranks, job.nodes)};
     /* In the state 'starting' the core has placed all of it. */
     MYR_ASSERT(gang.count == job.nodes && gang.count > 0);
+    MYR_ASSERT(gang.epoch > 0);
     if (may_start(server, ranks, gang.count)) {
         /* Each start another one: what is left of the last may still have its own. */
         gang.port =
@@ -170,6 +178,7 @@ static void on_committed(struct server *server)
     /* Stops first: what is to start may wait for what they free. */
     for (size_t i = 0; i < stops; i++) {
         const struct stop stop = engine->stops.items[i];
+        MYR_ASSERT(stop.epoch > 0); /* what never began is not stopped */
         engine->ops->stop(server, stop.job, stop.epoch, stop.grace_s);
     }
     for (size_t i = 0; i < starts; i++) {
@@ -189,6 +198,7 @@ static int on_submit(struct server *server, const struct myr_job_spec *spec,
 
 static bool on_fetch(struct server *server, const struct question *question, void *whom)
 {
+    MYR_ASSERT(server->engine->ops->fetch && question);
     return server->engine->ops->fetch(server, question, whom);
 }
 
@@ -215,6 +225,7 @@ int engine_begin(struct server *server, const struct engine_ops *ops, struct myr
     engine->ops = ops;
     engine->nodes = myr_xcalloc(server->rows.node_count, sizeof(*engine->nodes));
     server->engine = engine;
+    MYR_ASSERT(server->rows.node_count > 0);
     server->world =
         (struct world){on_committed, on_effect, on_submit, on_fetch, on_inject, on_drain, NULL};
     desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TAKEOVER});
@@ -249,6 +260,7 @@ void engine_free(struct engine *engine)
 /* A boot of its own making: nodes without an agent have none to tell. */
 static void join(struct server *server, uint32_t node)
 {
+    MYR_ASSERT(node < server->rows.node_count);
     server->rows.nodes[node].boot = myr_control_node(server->control, node).boot + 1;
     rows_put_node(server, node);
     post(server, (struct myr_event){
@@ -259,6 +271,7 @@ static void join(struct server *server, uint32_t node)
 static void be_there(struct server *server, uint32_t node, const struct seen *was)
 {
     struct myr_control_node core = myr_control_node(server->control, node);
+    MYR_ASSERT(was->is <= ENGINE_NODE_DOWN);
     /* The core expects nothing of it any more: only a new boot brings it back. */
     bool given_up = core.state == MYR_NODE_REPAIR ||
                     (core.state == MYR_NODE_SUSPECT && !core.silent && core.ranks == 0);
@@ -274,6 +287,7 @@ static void be_there(struct server *server, uint32_t node, const struct seen *wa
 /* A gang is to start there, and has not yet. */
 static bool is_awaited(const struct server *server, uint32_t node)
 {
+    MYR_ASSERT(node < server->rows.node_count);
     struct myr_control_rank ranks[64];
     uint32_t count = myr_control_node_ranks(server->control, node, ranks, 64);
     for (uint32_t i = 0; i < count && i < 64; i++) {
@@ -288,6 +302,7 @@ static bool is_awaited(const struct server *server, uint32_t node)
 /* The core is told edges; after a start it may know more than we do. */
 static void be_held(struct server *server, uint32_t node, struct seen *seen, bool held)
 {
+    MYR_ASSERT(node < server->rows.node_count && seen->hold < MYR_HOLDS);
     enum myr_node_state state = myr_control_node(server->control, node).state;
     /* A hold from before our start may be over by now: it is said once, even as none. */
     bool unsure = !seen->known && (state == MYR_NODE_DRAINED || state == MYR_NODE_DRAINING);
@@ -299,11 +314,13 @@ static void be_held(struct server *server, uint32_t node, struct seen *seen, boo
         post(server, (struct myr_event){.kind = MYR_EVENT_HOLD, .node = node, .code = hold});
         seen->hold = hold;
     }
+    MYR_ASSERT(held == (seen->hold != MYR_HOLD_NONE));
 }
 
 /* Down is certain, and its ranks are over; silent is not, and strict jobs wait. */
 static void be_away(struct server *server, uint32_t node, const struct seen *was, uint8_t is)
 {
+    MYR_ASSERT(is != ENGINE_NODE_UP && is != ENGINE_NODE_HELD);
     struct myr_control_node core = myr_control_node(server->control, node);
     if (core.boot == 0 || (was->known && was->is == is)) {
         return;
@@ -321,6 +338,7 @@ static void be_away(struct server *server, uint32_t node, const struct seen *was
 /* The reason that is shown of a node: a person's goes before the scheduler's. */
 static void note_words(struct server *server, uint32_t node, const struct engine_node *now)
 {
+    MYR_ASSERT(node < server->rows.node_count);
     struct node_row *row = &server->rows.nodes[node];
     const char *reason = now->reason ? now->reason : "";
     /* What a person said here stays until that person takes it back. */
@@ -385,6 +403,8 @@ struct told {
 /* The scheduler speaks of a job, the core of its parts: the same is said of each. */
 static void tell_parts(struct server *server, const struct told *told)
 {
+    MYR_ASSERT(told->kind >= MYR_EVENT_STARTED && told->kind <= MYR_EVENT_EXIT);
+    MYR_ASSERT(told->node == MYR_NONE || told->node < server->rows.node_count);
     const struct engine *engine = server->engine;
     uint32_t slots = myr_control_ranks(server->control);
     for (uint32_t i = 0; i < slots; i++) {
@@ -472,6 +492,7 @@ void engine_waits(struct server *server, uint32_t job, const char *why)
 void engine_away(struct server *server, const char *why)
 {
     struct engine *engine = server->engine;
+    MYR_ASSERT(engine && engine->ops->name);
     char text[280];
     /* Said when it changes, not with every look. */
     if ((why != NULL) == engine->away) {
@@ -500,6 +521,7 @@ bool engine_whole(const struct server *server, uint32_t job)
     uint32_t slots = myr_control_ranks(server->control);
     for (uint32_t i = 0; i < slots; i++) {
         struct myr_control_rank rank = myr_control_rank(server->control, i);
+        MYR_ASSERT(!rank.used || rank.node < server->rows.node_count);
         bool ours = rank.used && rank.job == job && !rank.old;
         uint8_t is = server->engine->nodes[ours ? rank.node : 0].is;
         if (ours && is != ENGINE_NODE_UP && is != ENGINE_NODE_HELD) {

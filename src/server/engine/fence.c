@@ -27,6 +27,7 @@ struct order {
 /* Only 0 says that the node is off; the core asks again where it is not. */
 static void answer(struct server *server, uint32_t node, uint32_t boot, int code)
 {
+    MYR_ASSERT(node < server->rows.node_count);
     desk_post(server,
               &(struct myr_event){
                   .kind = MYR_EVENT_FENCED, .node = node, .boot = boot, .code = code == 0 ? 0 : 1});
@@ -35,6 +36,7 @@ static void answer(struct server *server, uint32_t node, uint32_t boot, int code
 /* What people read of it, in the log and in the audit. */
 static void tell(const struct server *server, uint32_t node, bool done, const char *outcome)
 {
+    MYR_ASSERT(node < server->rows.node_count && outcome);
     char what[SERVER_NAME + 16];
     const char *name = server->rows.nodes[node].name;
     snprintf(what, sizeof(what), "fence %s", name);
@@ -46,11 +48,13 @@ static void tell(const struct server *server, uint32_t node, bool done, const ch
 /* The last line that a program wrote is why it failed. */
 static struct myr_str last_line(struct myr_str text)
 {
+    MYR_ASSERT(text.data || text.len == 0);
     while (text.len > 0 && (unsigned char)text.data[text.len - 1] <= ' ') {
         text.len--;
     }
     const char *end = text.len ? memrchr(text.data, '\n', text.len) : NULL;
     size_t before = end ? (size_t)(end - text.data) + 1 : 0;
+    MYR_ASSERT(before <= text.len);
     return (struct myr_str){text.data + before, text.len - before};
 }
 
@@ -99,6 +103,7 @@ void fence_begin(struct server *server)
         log_say("error", "fence: %s cannot be run; nodes that are lost stay as they are",
                 config->fence);
     }
+    MYR_ASSERT(server->fences->calls && !server->fences->orders);
 }
 
 /* The core may ask again before the first program has ended: one at a time for each node. */
@@ -106,6 +111,7 @@ void fence_node(struct server *server, const struct myr_effect *effect)
 {
     struct fences *fences = server->fences;
     MYR_ASSERT(fences && effect->node < server->rows.node_count);
+    MYR_ASSERT(effect->kind == MYR_EFFECT_FENCE && effect->boot > 0);
     const char *name = server->rows.nodes[effect->node].name;
     const char *const argv[] = {server->config.fence, name, NULL};
     if (!server->config.fence[0]) {

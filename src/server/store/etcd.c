@@ -101,6 +101,7 @@ static bool get_base64(struct myr_str text, struct myr_buf *to)
 /* Keys are ours, and short; the prefix was measured with the configuration. */
 static void put_key(const struct etcd *etcd, struct myr_buf *to, const char *name, const char *key)
 {
+    MYR_ASSERT(name && key);
     char whole[KEY_BYTES];
     int len = snprintf(whole, sizeof(whole), "%s%s", etcd->config.prefix, key);
     MYR_ASSERT(len > 0 && len < KEY_BYTES);
@@ -177,6 +178,7 @@ static int ask_one(struct etcd *etcd, const char *path, const struct myr_buf *bo
     char url[256];
     struct myr_http_answer answer = {};
     MYR_ASSERT(etcd->at < config->count);
+    MYR_ASSERT(body->len > 0);
     snprintf(url, sizeof(url), "%s/v3/%s", config->endpoints[etcd->at], path);
     etcd->requests++;
     const struct myr_http_request request = {
@@ -222,6 +224,7 @@ static int ask_one(struct etcd *etcd, const char *path, const struct myr_buf *bo
 static int ask(struct etcd *etcd, const char *path, const struct myr_buf *body,
                struct myr_arena *arena, const struct myr_doc **ret, struct myr_err *err)
 {
+    MYR_ASSERT(etcd->config.count > 0);
     int rc = MYR_EAWAY;
     for (uint32_t i = 0; i < etcd->config.count; i++) {
         rc = ask_one(etcd, path, body, arena, ret, err);
@@ -244,6 +247,7 @@ static int ask(struct etcd *etcd, const char *path, const struct myr_buf *body,
 static void put_compare(const struct etcd *etcd, struct myr_buf *to,
                         const struct etcd_compare *compare)
 {
+    MYR_ASSERT(compare->key && (!compare->by_value || compare->value.data));
     myr_buf_puts(to, "{\"result\":\"EQUAL\",");
     put_key(etcd, to, "key", compare->key);
     if (compare->by_value) {
@@ -258,6 +262,7 @@ static void put_compare(const struct etcd *etcd, struct myr_buf *to,
 
 static void put_put(const struct etcd *etcd, struct myr_buf *to, const struct etcd_put *put)
 {
+    MYR_ASSERT(put->key && put->lease >= 0);
     myr_buf_puts(to, "{\"request_put\":{");
     put_key(etcd, to, "key", put->key);
     myr_buf_puts(to, ",\"value\":\"");
@@ -351,6 +356,7 @@ static int range(struct etcd *etcd, const char *prefix, struct page *page, struc
     snprintf(to, sizeof(to), "%s", prefix);
     MYR_ASSERT(prefix[0]);
     to[strlen(to) - 1]++; /* plain letters: the next one is there */
+    MYR_ASSERT(strcmp(from, to) < 0);
     do {
         MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
         MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
@@ -373,6 +379,7 @@ static int range(struct etcd *etcd, const char *prefix, struct page *page, struc
 int etcd_range(struct etcd *etcd, const char *prefix, etcd_each *each, void *context,
                struct myr_err *err)
 {
+    MYR_ASSERT(prefix && each);
     struct page page = {.each = each, .context = context};
     int rc = range(etcd, prefix, &page, err);
     myr_buf_done(&page.key);

@@ -56,6 +56,7 @@ static void head_text(const struct head *head, char ret[80])
 /* Of one length: the order of the keys is that of the numbers. */
 static void part_key(char ret[80], const char *folder, uint64_t number, uint32_t part)
 {
+    MYR_ASSERT(folder && number > 0);
     snprintf(ret, 80, "%s/%016" PRIx64 "/%08x", folder, number, part);
 }
 
@@ -145,6 +146,7 @@ static int take_part(void *context, const char *key, struct myr_str value, uint6
         (struct myr_str){reading->bytes.data ? reading->bytes.data : "", reading->bytes.len}, err);
     myr_buf_clear(&reading->bytes);
     reading->number++;
+    MYR_ASSERT(reading->number <= reading->last + 1);
     reading->part = 0;
     return rc < 0 ? myr_err_wrap(err, "%s", key) : MYR_OK;
 }
@@ -154,6 +156,7 @@ static int load_parts(struct replicated *store, const char *prefix, uint64_t fir
                       struct myr_err *err)
 {
     MYR_ASSERT(first <= last);
+    MYR_ASSERT(first > 0 && last < UINT64_MAX);
     struct reading reading = {.store = store, .number = first, .last = last};
     int rc = etcd_range(store->etcd, prefix, take_part, &reading, err);
     myr_buf_done(&reading.bytes);
@@ -196,6 +199,7 @@ static int put_parts(struct replicated *store, const char *folder, uint64_t numb
     uint32_t parts = segment_parts(bytes.len);
     const struct etcd_compare compare = leads(store);
     MYR_ASSERT(!store->fenced && store->lease > 0 && parts > 0);
+    MYR_ASSERT(bytes.data && number > 0);
     for (uint32_t i = 0; i < parts; i++) {
         char key[80];
         myr_buf_clear(ret_last);
@@ -250,6 +254,7 @@ static int move_head(struct replicated *store, const char *folder, uint64_t numb
     MYR_ASSERT(next->generation + next->last == store->head.generation + store->head.last + 1);
     MYR_ASSERT(next->generation >= store->head.generation && next->last >= store->head.last);
     MYR_ASSERT(!store->fenced && last->len > 0);
+    MYR_ASSERT(next->base <= next->last);
     head_text(&store->head, before);
     head_text(next, after);
     part_key(key, folder, number, part);
@@ -276,6 +281,7 @@ static int move_head(struct replicated *store, const char *folder, uint64_t numb
     }
     store->head = *next;
     store->begun = true;
+    MYR_ASSERT(store->head.base <= store->head.last);
     return MYR_OK;
 }
 
@@ -296,6 +302,7 @@ static int write_image(struct replicated *store, struct myr_err *err)
         move_head(store, "base", next.generation, &last, segment_parts(text.len) - 1, &next, err));
     store->image_bytes = bytes.len;
     store->log_bytes = 0;
+    MYR_ASSERT(store->head.base == store->head.last); /* the log begins anew */
     /* Up to the commit that the image stands for; one that came since must stay. */
     snprintf(to, sizeof(to), "log/%016" PRIx64 "/", next.last + 1);
     const struct etcd_drop logs = {"log/", to};
@@ -325,6 +332,7 @@ static int finish_pending(struct replicated *store, const struct change *changes
     MYR_TRY(put_parts(store, "log", next.last, bytes, &last, err));
     MYR_TRY(move_head(store, "log", next.last, &last, segment_parts(bytes.len) - 1, &next, err));
     image_apply(&store->image, changes, store->pending_changes);
+    MYR_ASSERT(store->head.last == next.last && store->begun);
     store->log_bytes += bytes.len;
     return MYR_OK;
 }
@@ -370,6 +378,7 @@ static int commit(void *own, const struct change *changes, size_t count, struct 
 /* From memory, where the image is that of the last commit. */
 static int scan(void *own, const char *prefix, store_each *each, void *context, struct myr_err *err)
 {
+    MYR_ASSERT(own && prefix && each);
     const struct replicated *store = own;
     MYR_ASSERT(store->begun || store->image.entries.count == 0);
     return image_scan(&store->image, prefix, each, context, err);
@@ -379,6 +388,7 @@ static int scan(void *own, const char *prefix, store_each *each, void *context, 
 static void close_store(void *own)
 {
     struct replicated *store = own;
+    MYR_ASSERT(store->etcd && store->lease >= 0);
     if (store->lease) {
         etcd_revoke(store->etcd, store->lease); /* the next one need not wait */
     }
@@ -428,6 +438,7 @@ static uint64_t draw(void)
 static int try_lead(struct replicated *store, uint32_t ttl_s, char leader[LEADER_NAME],
                     struct myr_err *err)
 {
+    MYR_ASSERT(ttl_s > 0 && leader);
     const struct etcd_compare nobody = {.key = "leader"};
     MYR_ASSERT(!store->begun && !store->fenced && store->owner[0]);
     if (store->lease == 0 || etcd_keep_alive(store->etcd, store->lease, err) < 0) {
@@ -460,6 +471,7 @@ static int try_lead(struct replicated *store, uint32_t ttl_s, char leader[LEADER
 int store_stand_by(const struct etcd_config *config, const char *name, store_waits *waits,
                    void *context, struct store **ret, struct myr_err *err)
 {
+    MYR_ASSERT(config && name && waits && ret);
     struct replicated *store = myr_xcalloc(1, sizeof(*store));
     struct myr_err why = {};
     char leader[LEADER_NAME] = "";

@@ -34,6 +34,7 @@ static uint32_t get_u32(const char *at)
 
 static void entry_done(struct entry *entry)
 {
+    MYR_ASSERT(entry->key); /* every one that is in the image has a name */
     free(entry->key);
     free(entry->value);
 }
@@ -49,6 +50,7 @@ void image_done(struct image *image)
 /* The first entry whose key is not below. */
 static size_t place_of(const struct image *image, const char *key)
 {
+    MYR_ASSERT(key);
     /* By bisection: the keys are in order. */
     size_t low = 0, high = image->entries.count;
     while (low < high) {
@@ -103,6 +105,8 @@ static void put_value(struct image *image, const char *key, struct myr_str value
 /* A key that is to go and is not there is no error. */
 static void apply_one(struct image *image, const struct change *change)
 {
+    MYR_ASSERT(change->key && change->kind <= CHANGE_RANGE);
+    MYR_ASSERT((change->kind == CHANGE_RANGE) == (change->to != NULL));
     size_t at = place_of(image, change->key);
     switch (change->kind) {
     case CHANGE_PUT:
@@ -121,6 +125,7 @@ static void apply_one(struct image *image, const struct change *change)
 
 void image_apply(struct image *image, const struct change *changes, size_t count)
 {
+    MYR_ASSERT(changes || count == 0);
     for (size_t i = 0; i < count; i++) {
         apply_one(image, &changes[i]);
     }
@@ -130,6 +135,7 @@ void image_apply(struct image *image, const struct change *changes, size_t count
 int image_scan(const struct image *image, const char *prefix, store_each *each, void *context,
                struct myr_err *err)
 {
+    MYR_ASSERT(prefix && each);
     size_t len = strlen(prefix);
     for (size_t i = place_of(image, prefix); i < image->entries.count; i++) {
         const struct entry *entry = &image->entries.items[i];
@@ -161,6 +167,7 @@ static void put_record(struct myr_buf *to, enum change_kind kind, const char *ke
 
 void segment_put(const struct change *changes, size_t count, struct myr_buf *ret)
 {
+    MYR_ASSERT(changes || count == 0);
     for (size_t i = 0; i < count; i++) {
         const struct change *change = &changes[i];
         MYR_ASSERT((change->kind == CHANGE_RANGE) == (change->to != NULL));
@@ -176,6 +183,7 @@ void segment_put_image(const struct image *image, struct myr_buf *ret)
 {
     for (size_t i = 0; i < image->entries.count; i++) {
         const struct entry *entry = &image->entries.items[i];
+        MYR_ASSERT(i == 0 || strcmp(entry[-1].key, entry->key) < 0);
         put_record(ret, CHANGE_PUT, entry->key, (struct myr_str){entry->value, entry->size});
     }
 }
@@ -204,11 +212,13 @@ static size_t read_record(struct myr_str bytes, size_t at, struct change *ret)
         ret->value = myr_xcalloc(1, value + 1);
         memcpy(ret->value, head + 9 + key, value);
     }
+    MYR_ASSERT(9 + key + value <= bytes.len - at);
     return 9 + key + value;
 }
 
 int segment_take(struct image *image, struct myr_str bytes, struct myr_err *err)
 {
+    MYR_ASSERT(bytes.data || bytes.len == 0);
     /* All are read before the first is applied: a damaged segment changes nothing. */
     MYR_VEC(struct change) changes = {};
     int rc = MYR_OK;
@@ -251,6 +261,7 @@ void segment_part(struct myr_str bytes, uint64_t number, uint32_t part, struct m
     size_t from = (size_t)part * SEGMENT_PART_BYTES;
     size_t len = bytes.len - from < SEGMENT_PART_BYTES ? bytes.len - from : SEGMENT_PART_BYTES;
     MYR_ASSERT(from <= bytes.len && part < segment_parts(bytes.len));
+    MYR_ASSERT(ret->len == 0);
     myr_buf_put(ret, magic, sizeof(magic));
     put_u32(ret, VERSION);
     put_u32(ret, (uint32_t)number);
@@ -285,6 +296,7 @@ int segment_read_part(struct myr_str text, struct segment_head *ret, struct myr_
         get_u32(text.data + 24) != head.bytes.len || get_u32(text.data + 28) != crc) {
         return myr_err_set(err, MYR_ECORRUPT, "a part of the state is damaged");
     }
+    MYR_ASSERT(head.part < head.parts && head.bytes.len == text.len - HEAD_BYTES);
     *ret = head;
     return MYR_OK;
 }

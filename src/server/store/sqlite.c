@@ -20,6 +20,7 @@ struct sqlite {
 /* A damaged file is told from a disk that fails: only the second may go by itself. */
 static int failed(const struct sqlite *store, struct myr_err *err, const char *what)
 {
+    MYR_ASSERT(store->path && what);
     int code = sqlite3_errcode(store->db);
     return myr_err_set(err,
                        code == SQLITE_CORRUPT || code == SQLITE_NOTADB ? MYR_ECORRUPT : MYR_EIO,
@@ -30,6 +31,7 @@ static int failed(const struct sqlite *store, struct myr_err *err, const char *w
 static int prepare(struct sqlite *store, const char *text, sqlite3_stmt **ret, struct myr_err *err)
 {
     MYR_ASSERT(!*ret); /* one that is there would be lost */
+    MYR_ASSERT(store->db && text);
     if (sqlite3_prepare_v3(store->db, text, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL) !=
         SQLITE_OK) {
         return failed(store, err, "preparing");
@@ -40,6 +42,7 @@ static int prepare(struct sqlite *store, const char *text, sqlite3_stmt **ret, s
 /* Only while it is opened. */
 static int run(struct sqlite *store, const char *text, struct myr_err *err)
 {
+    MYR_ASSERT(store->db && text);
     if (sqlite3_exec(store->db, text, NULL, NULL, NULL) != SQLITE_OK) {
         return failed(store, err, "opening");
     }
@@ -94,6 +97,7 @@ static int begin(struct sqlite *store, struct myr_err *err)
 static void close_file(void *own)
 {
     struct sqlite *store = own;
+    MYR_ASSERT(store->path);
     /* NULL is taken for each: opening may have failed before it was prepared. */
     sqlite3_stmt *all[] = {store->put,   store->drop,   store->range,   store->scan,
                            store->begin, store->commit, store->rollback};
@@ -108,6 +112,7 @@ static void close_file(void *own)
 /* Reset at once: a statement that is left open would keep the transaction. */
 static bool step(sqlite3_stmt *statement)
 {
+    MYR_ASSERT(statement);
     int rc = sqlite3_step(statement);
     sqlite3_reset(statement);
     return rc == SQLITE_DONE;
@@ -116,6 +121,7 @@ static bool step(sqlite3_stmt *statement)
 /* Bound without a copy: the changes outlive the statement. */
 static bool apply(struct sqlite *store, const struct change *change)
 {
+    MYR_ASSERT(change->key && change->kind <= CHANGE_RANGE);
     sqlite3_stmt *statement = change->kind == CHANGE_PUT      ? store->put
                               : change->kind == CHANGE_DELETE ? store->drop
                                                               : store->range;
@@ -148,6 +154,7 @@ static int commit_file(void *own, const struct change *changes, size_t count, st
         }
         return rc;
     }
+    MYR_ASSERT(sqlite3_get_autocommit(store->db));
     return MYR_OK;
 }
 
@@ -158,6 +165,7 @@ static int scan_file(void *own, const char *prefix, store_each *each, void *cont
     struct sqlite *store = own;
     int rc = MYR_OK;
     MYR_ASSERT(!sqlite3_stmt_busy(store->scan)); /* never from inside of 'each' */
+    MYR_ASSERT(prefix && each);
     sqlite3_bind_text(store->scan, 1, prefix, -1, SQLITE_STATIC);
     while (rc == MYR_OK) {
         int got = sqlite3_step(store->scan);
@@ -183,6 +191,7 @@ static const struct store_ops sqlite_ops = {commit_file, scan_file, close_file};
 /* Held alone while it is open: two servers on one file would each overwrite the other. */
 int store_open(const char *path, struct store **ret, struct myr_err *err)
 {
+    MYR_ASSERT(path && ret);
     struct sqlite *store = myr_xcalloc(1, sizeof(*store));
     store->path = strdup(path);
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
@@ -196,6 +205,7 @@ int store_open(const char *path, struct store **ret, struct myr_err *err)
         close_file(store);
         return rc;
     }
+    MYR_ASSERT(store->put && store->scan && store->begin && store->commit && store->rollback);
     *ret = store_of(&sqlite_ops, store);
     return MYR_OK;
 }
@@ -214,6 +224,7 @@ static int copy_failed(const struct store_copy *copy, int code, struct myr_err *
 
 static int put_key(void *context, const char *key, struct myr_str value, struct myr_err *err)
 {
+    MYR_ASSERT(context && key);
     (void)err;
     store_put(context, key, value);
     return MYR_OK;
@@ -237,6 +248,7 @@ static int write_out(struct store *from, const char *path, struct myr_err *err)
 int store_copy_begin(struct store *store, const char *path, struct store_copy **ret,
                      struct myr_err *err)
 {
+    MYR_ASSERT(store && path && ret);
     const struct sqlite *from = store_own_if(store, &sqlite_ops);
     struct store_copy *copy = myr_xcalloc(1, sizeof(*copy));
     copy->path = strdup(path);
@@ -279,6 +291,7 @@ int store_copy_step(struct store_copy *copy, int pages, struct myr_err *err)
 
 void store_copy_end(struct store_copy *copy)
 {
+    MYR_ASSERT(copy && (!copy->work || copy->to));
     if (copy->work) {
         sqlite3_backup_finish(copy->work);
     }
