@@ -187,7 +187,7 @@ static void reset(struct defrag *d, const struct scope *scope)
 
 static uint64_t lowest(uint64_t mask, uint32_t gpus)
 {
-    MYR_ASSERT(gpus <= (uint32_t)__builtin_popcountll(mask));
+    MYR_SLOW_ASSERT(gpus <= (uint32_t)__builtin_popcountll(mask));
     uint64_t taken = 0;
     for (uint32_t i = 0; i < gpus; i++) {
         uint64_t bit = mask & (0 - mask);

@@ -60,7 +60,7 @@ struct myr_place_shape myr_place_shape_of(const struct myr_design *design)
 /* The lowest 'gpus' free GPUs of a node. */
 static uint64_t lowest(uint64_t mask, uint32_t gpus)
 {
-    MYR_ASSERT(gpus <= (uint32_t)__builtin_popcountll(mask));
+    MYR_SLOW_ASSERT(gpus <= (uint32_t)__builtin_popcountll(mask));
     uint64_t taken = 0;
     for (uint32_t i = 0; i < gpus; i++) {
         uint64_t bit = mask & (0 - mask);

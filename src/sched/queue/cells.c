@@ -276,7 +276,7 @@ static uint32_t with_room(const struct myr_queue *q, uint32_t t, uint32_t gpus)
 
 bool queue_fits_own(const struct myr_queue *q, uint32_t tenant, uint32_t gpus)
 {
-    MYR_ASSERT(tenant < q->tenant_count);
+    MYR_SLOW_ASSERT(tenant < q->tenant_count);
     return q->cells && with_room(q, tenant, gpus) != MYR_NONE;
 }
 
@@ -376,7 +376,7 @@ void queue_cells_add_tenants(struct myr_queue *q, uint32_t count)
 
 uint32_t queue_own_nodes(const struct myr_queue *q, uint32_t tenant, uint32_t *ret_free)
 {
-    MYR_ASSERT(tenant < q->tenant_count);
+    MYR_SLOW_ASSERT(tenant < q->tenant_count);
     uint32_t nodes = 0;
     *ret_free = 0;
     for (uint32_t t = tenant; q->cells && t != MYR_NONE; t = q->tenants[t].parent) {

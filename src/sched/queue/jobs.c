@@ -69,7 +69,7 @@ static void count_present(struct myr_queue *q, uint32_t tenant, bool more)
 
 void queue_set_present(struct myr_queue *q, uint32_t id, bool present)
 {
-    MYR_ASSERT(queue_job(q, id)->id == id); /* nothing is written to who is forgotten */
+    MYR_SLOW_ASSERT(queue_job(q, id)->id == id); /* nothing is written to who is forgotten */
     struct qjob *job = queue_job(q, id);
     if (!job->present == present) {
         count_present(q, job->spec.tenant, present);
@@ -118,7 +118,7 @@ static void list_on_nodes(struct myr_queue *q, uint32_t id, bool in)
             at++;
         }
         MYR_ASSERT(at < count);
-        MYR_ASSERT(gpus[at] == gpu_count(gang->shares[i].gpus));
+        MYR_SLOW_ASSERT(gpus[at] == gpu_count(gang->shares[i].gpus));
         jobs[at] = jobs[count - 1];
         gpus[at] = gpus[count - 1];
         q->node_job_count[node]--;
@@ -187,7 +187,7 @@ void queue_run_job(struct myr_queue *q, uint32_t id)
     MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_WAITS);
     queue_dequeue(q, id);
     begin(q, id);
-    MYR_ASSERT(queue_is_on(queue_job(q, id)));
+    MYR_SLOW_ASSERT(queue_is_on(queue_job(q, id)));
 }
 
 void queue_run_unqueued(struct myr_queue *q, uint32_t id)

@@ -131,7 +131,7 @@ int64_t queue_hold_s(const struct myr_queue *q, uint32_t gpus)
 static bool has_too_many(const struct myr_queue *q, uint32_t tenant, const struct brothers *b,
                          uint64_t weight)
 {
-    MYR_ASSERT(tenant < q->tenant_count && weight > 0);
+    MYR_SLOW_ASSERT(tenant < q->tenant_count && weight > 0);
     enum { DEVIATIONS = 5 };
     __extension__ typedef unsigned __int128 wide;
     wide mine = (wide)q->tenant_jobs[tenant] * b->weight, due = (wide)b->jobs * weight;
@@ -152,7 +152,7 @@ static uint32_t octaves(const struct myr_queue *q, uint32_t tenant)
     static const double least[] = {0, 0, 1448, 1774, 2048};
     uint32_t parent = q->tenants[tenant].parent;
     const struct brothers *b = &q->brothers[parent == MYR_NONE ? 0 : parent + 1];
-    MYR_ASSERT(q->tenant_gpus[tenant] <= q->busy_gpus);
+    MYR_SLOW_ASSERT(q->tenant_gpus[tenant] <= q->busy_gpus);
     uint64_t all = parent == MYR_NONE ? q->busy_gpus : q->tenant_gpus[parent];
     uint64_t weight = q->tenants[tenant].weight ? q->tenants[tenant].weight : 1;
     if (b->count < 2 || q->tenant_gpus[tenant] == 0 || !has_too_many(q, tenant, b, weight)) {
