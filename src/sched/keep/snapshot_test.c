@@ -260,6 +260,77 @@ static void names_of_others_are_refused(void **state)
     myr_queue_free(q);
 }
 
+/* The first job of a state; the queues of these tests have one of each that is asked for. */
+static struct qjob *job_that(struct myr_queue *q, enum myr_job_state state)
+{
+    for (size_t i = 0; i < q->jobs.count; i++) {
+        if (q->jobs.items[i].id != MYR_NONE && q->jobs.items[i].state == state) {
+            return &q->jobs.items[i];
+        }
+    }
+    return NULL;
+}
+
+/* Nothing began after the present: a wait below 0 is one that the queue relies on never to meet. */
+static void what_begins_in_the_future_is_refused(void **state)
+{
+    (void)state;
+    struct myr_queue *q = some_queue(6);
+    struct qjob *waits = job_that(q, MYR_JOB_WAITS), *runs = job_that(q, MYR_JOB_RUNS);
+    assert_true(waits && runs && is_accepted(q));
+    struct hold hold = {.job = waits->id, .since_s = q->now_s, .chosen_s = q->now_s};
+    myr_vec_push(&q->holds, hold);
+    assert_int_equal(myr_queue_hold(q, q->now_s, waits->id, true), MYR_OK);
+    assert_int_equal(waits->state, MYR_JOB_HELD);
+    struct {
+        int64_t *at, last, bad;
+    } cases[] = {{&waits->held_s, q->now_s, q->now_s + 1},
+                 {&waits->since_s, waits->held_s, waits->held_s + 1},
+                 {&runs->since_s, 0, -1},
+                 {&job_that(q, MYR_JOB_BLOCKED)->since_s, q->now_s, q->now_s + 1},
+                 {&q->holds.items[0].since_s, q->now_s, q->now_s + 1},
+                 {&q->holds.items[0].chosen_s, q->now_s, q->now_s + 1}};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        int64_t was = *cases[i].at;
+        *cases[i].at = cases[i].last;
+        assert_true(is_accepted(q));
+        *cases[i].at = cases[i].bad;
+        assert_false(is_accepted(q));
+        *cases[i].at = was;
+    }
+    assert_true(is_accepted(q));
+    myr_queue_free(q);
+}
+
+/* Where nothing is confirmed nobody is on the way: a finish would end who has only claimed. */
+static void who_waits_for_no_confirmation_is_refused(void **state)
+{
+    (void)state;
+    struct myr_queue *q = some_queue(6);
+    assert_non_null(job_that(q, MYR_JOB_CLAIMS));
+    assert_true(is_accepted(q));
+    q->policy.confirm = false;
+    assert_false(is_accepted(q));
+    q->policy.confirm = true;
+    myr_queue_free(q);
+}
+
+/* A replica that stands twice in its service would be taken out of it twice. */
+static void a_replica_named_twice_is_refused(void **state)
+{
+    (void)state;
+    struct myr_queue *q = some_queue(6);
+    assert_int_equal(myr_queue_scale(q, q->now_s, 0, 2), MYR_OK);
+    struct service *service = &q->services.items[0];
+    assert_int_equal(service->jobs.count, 2);
+    assert_true(is_accepted(q));
+    uint32_t second = service->jobs.items[1];
+    service->jobs.items[1] = service->jobs.items[0];
+    assert_false(is_accepted(q));
+    service->jobs.items[1] = second;
+    myr_queue_free(q);
+}
+
 /* A layout's job waits in an empty queue; NULL when it does not fill its nodes, or has none. */
 static struct myr_queue *queue_of_layout(const struct myr_layout *l, uint32_t per)
 {
@@ -375,6 +446,9 @@ int main(void)
         cmocka_unit_test(lengths_that_contradict_themselves_are_refused),
         cmocka_unit_test(a_gang_with_two_shares_of_a_node_is_refused),
         cmocka_unit_test(names_of_others_are_refused),
+        cmocka_unit_test(what_begins_in_the_future_is_refused),
+        cmocka_unit_test(who_waits_for_no_confirmation_is_refused),
+        cmocka_unit_test(a_replica_named_twice_is_refused),
         cmocka_unit_test(traffic_that_contradicts_its_digits_is_refused),
         cmocka_unit_test(what_was_made_up_does_no_harm),
     };

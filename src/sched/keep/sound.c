@@ -76,7 +76,7 @@ static bool holds_sound(const struct myr_queue *q)
         const struct hold *hold = &q->holds.items[i];
         /* The job may be over and forgotten: such a hold goes with the next decision. */
         if (hold->job >= q->job_count || hold->anywhere > 1 || !sound_time(hold->since_s) ||
-            !sound_time(hold->chosen_s)) {
+            !sound_time(hold->chosen_s) || hold->since_s > q->now_s || hold->chosen_s > q->now_s) {
             return false;
         }
         for (size_t k = 0; k < hold->nodes.count; k++) {
@@ -104,9 +104,10 @@ static bool windows_sound(const struct myr_queue *q)
     return true;
 }
 
-/* Replicas are jobs that are not over and know their service. */
+/* Replicas are jobs that are not over and know their service, each of them once. */
 static bool services_sound(const struct myr_queue *q)
 {
+    MYR_CLEANUP(myr_free_at) uint8_t *seen = myr_xcalloc(q->jobs.count + 1, 1);
     for (size_t s = 0; s < q->services.count; s++) {
         const struct service *service = &q->services.items[s];
         const struct myr_service *spec = &service->spec;
@@ -119,9 +120,11 @@ static bool services_sound(const struct myr_queue *q)
         for (size_t i = 0; i < service->jobs.count; i++) {
             /* A replica that is over has been replaced. */
             const struct qjob *job = sound_job(q, service->jobs.items[i]);
-            if (!job || job->service != s || job->state == MYR_JOB_DONE) {
+            if (!job || job->service != s || job->state == MYR_JOB_DONE ||
+                seen[job - q->jobs.items]) {
                 return false;
             }
+            seen[job - q->jobs.items] = 1;
         }
     }
     return true;

@@ -254,6 +254,31 @@ static bool over_sound(const struct myr_queue *q)
     return sound && q->over.count == done;
 }
 
+/*
+ * Nothing began after the present, so no wait is negative: 'since_s' is how long a job has waited
+ * while it runs, and since when otherwise.
+ */
+static bool times_sound(const struct myr_queue *q, const struct qjob *job)
+{
+    bool on = queue_is_on(job), held = job->state == MYR_JOB_HELD;
+    if (!sound_time(job->since_s) || !sound_time(job->start_s) || !sound_time(job->saved_s) ||
+        !sound_time(job->held_s) || job->saved_s < 0) {
+        return false;
+    }
+    if (job->state != MYR_JOB_DONE && (on ? job->since_s < 0 : job->since_s > q->now_s)) {
+        return false;
+    }
+    return (!on || job->start_s <= q->now_s) &&
+           (!held || (job->since_s <= job->held_s && job->held_s <= q->now_s));
+}
+
+/* Where nothing is confirmed all starts and stops are done at once. */
+static bool unconfirmed_sound(const struct qjob *job)
+{
+    return job->state != MYR_JOB_STARTING && job->state != MYR_JOB_STOPPING &&
+           job->state != MYR_JOB_CLAIMS && job->leaving == 0;
+}
+
 bool sound_jobs(const struct myr_queue *q)
 {
     for (size_t i = 0; i < q->jobs.count; i++) {
@@ -263,9 +288,8 @@ bool sound_jobs(const struct myr_queue *q)
         }
         if (!spec_sound(q, &job->spec) || !state_sound(job) || !links_sound(q, job) ||
             job->wish < job->spec.gpus ||
-            job->wish > (uint64_t)q->shape.nodes * q->shape.gpus_per_node ||
-            !sound_time(job->since_s) || !sound_time(job->start_s) || !sound_time(job->saved_s) ||
-            job->saved_s < 0 || !sound_time(job->held_s) || job->stops > 1U << 30) {
+            job->wish > (uint64_t)q->shape.nodes * q->shape.gpus_per_node || !times_sound(q, job) ||
+            (!q->policy.confirm && !unconfirmed_sound(job)) || job->stops > 1U << 30) {
             return false;
         }
     }

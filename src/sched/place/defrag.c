@@ -61,6 +61,7 @@ static void index_tenancies(struct defrag *d)
         for (uint32_t i = 0; i < d->jobs[job].gang->count; i++) {
             struct myr_share share = d->jobs[job].gang->shares[i];
             MYR_ASSERT(d->first[share.node + 1] < total);
+            MYR_ASSERT(share.gpus != 0);
             d->tenancies[d->first[share.node + 1]++] = (struct tenancy){job, share.gpus};
         }
     }
@@ -76,18 +77,21 @@ static bool is_excluded(const struct defrag *d, uint32_t node)
 
 static uint32_t busy_on(const struct defrag *d, uint32_t node)
 {
+    MYR_SLOW_ASSERT(node < d->p->shape.nodes);
     return d->p->shape.gpus_per_node - index_free_on(d->p, node);
 }
 
 /* Whether a node could be emptied: usable, and all that runs there is known and may move. */
 static bool is_movable(const struct defrag *d, uint32_t node)
 {
+    MYR_SLOW_ASSERT(node < d->p->shape.nodes);
     /* GPUs that no known job has are somebody's all the same, and cannot be moved. */
     uint64_t known = d->p->free_mask[node];
     if (d->p->closed[node] || is_excluded(d, node)) {
         return false;
     }
     for (uint32_t i = d->first[node]; i < d->first[node + 1]; i++) {
+        MYR_SLOW_ASSERT(d->tenancies[i].job < d->job_count);
         if (d->jobs[d->tenancies[i].job].pinned) {
             return false;
         }
@@ -106,12 +110,14 @@ struct scope {
 /* The bound from counts alone: the least busy nodes that could be emptied. */
 static void bound_scope(const struct defrag *d, struct scope *scope)
 {
+    MYR_ASSERT(scope->first < scope->end && scope->end <= d->p->shape.nodes);
     uint32_t by_busy[MYR_SCHED_GPUS_MAX + 1] = {};
     scope->free_nodes = 0;
     for (uint32_t node = scope->first; node < scope->end; node++) {
         if (index_is_free(d->p, node) && !is_excluded(d, node)) {
             scope->free_nodes++;
         } else if (is_movable(d, node)) {
+            MYR_SLOW_ASSERT(busy_on(d, node) > 0);
             by_busy[busy_on(d, node)]++;
         }
     }
@@ -131,6 +137,7 @@ static void bound_scope(const struct defrag *d, struct scope *scope)
 /* By its free GPUs as they are now: before they change it has to be unlisted. */
 static void list_node(struct defrag *d, uint32_t node)
 {
+    MYR_SLOW_ASSERT(!d->p->closed[node]);
     uint32_t count = (uint32_t)__builtin_popcountll(d->free_mask[node]);
     MYR_ASSERT(d->head[count] != node);
     d->next[node] = d->head[count];
@@ -180,6 +187,7 @@ static void reset(struct defrag *d, const struct scope *scope)
 
 static uint64_t lowest(uint64_t mask, uint32_t gpus)
 {
+    MYR_SLOW_ASSERT(gpus <= (uint32_t)__builtin_popcountll(mask));
     uint64_t taken = 0;
     for (uint32_t i = 0; i < gpus; i++) {
         uint64_t bit = mask & (0 - mask);
@@ -192,6 +200,7 @@ static uint64_t lowest(uint64_t mask, uint32_t gpus)
 /* The fullest node that has room for so many GPUs. */
 static uint32_t find_room(const struct defrag *d, uint32_t gpus)
 {
+    MYR_ASSERT(gpus > 0);
     for (uint32_t k = gpus; k <= d->p->shape.gpus_per_node; k++) {
         if (d->head[k] != MYR_NONE) {
             return d->head[k];
@@ -203,7 +212,8 @@ static uint32_t find_room(const struct defrag *d, uint32_t gpus)
 /* 'back': undoes it. */
 static void take_in(struct defrag *d, uint32_t node, uint64_t gpus, bool back)
 {
-    MYR_ASSERT(gpus != 0 && (d->free_mask[node] & gpus) == (back ? 0 : gpus));
+    MYR_ASSERT(gpus != 0);
+    MYR_ASSERT((d->free_mask[node] & gpus) == (back ? 0 : gpus));
     unlist_node(d, node);
     d->free_mask[node] = back ? d->free_mask[node] | gpus : d->free_mask[node] & ~gpus;
     list_node(d, node);
@@ -213,7 +223,8 @@ static void take_in(struct defrag *d, uint32_t node, uint64_t gpus, bool back)
 static bool empty_node(struct defrag *d, uint32_t node, struct myr_defrag_plan *plan)
 {
     size_t before = plan->moves.count;
-    MYR_ASSERT(!d->fixed[node] && !d->emptied[node]);
+    MYR_ASSERT(!d->fixed[node]);
+    MYR_ASSERT(!d->emptied[node]);
     /* It must not take in what it gives away. */
     bool listed = d->free_mask[node] != 0;
     if (listed) {
@@ -227,7 +238,8 @@ static bool empty_node(struct defrag *d, uint32_t node, struct myr_defrag_plan *
         found = to != MYR_NONE;
         if (found) {
             uint64_t place = lowest(d->free_mask[to], count);
-            MYR_ASSERT(to != node && !d->emptied[to]); /* what was made free stays so */
+            MYR_ASSERT(to != node);
+            MYR_ASSERT(!d->emptied[to]); /* what was made free stays so */
             struct myr_migration move = {d->tenancies[i].job, {node, gpus}, {to, place}};
             myr_vec_push(&plan->moves, move);
             take_in(d, to, place, false);
@@ -243,8 +255,10 @@ static bool empty_node(struct defrag *d, uint32_t node, struct myr_defrag_plan *
     }
     /* Who took something in is not emptied any more: shares would move twice. */
     for (size_t i = before; i < plan->moves.count; i++) {
+        MYR_ASSERT(plan->moves.items[i].from.node == node);
         d->fixed[plan->moves.items[i].to.node] = 1;
     }
+    MYR_ASSERT(found || plan->moves.count == before);
     d->emptied[node] = found;
     return found;
 }
@@ -271,6 +285,7 @@ static int by_cost(const void *a, const void *b)
 /* A job that loses one share restarts whole. */
 static uint64_t restart_cost(const struct defrag *d, uint32_t job)
 {
+    MYR_ASSERT(job < d->job_count);
     const struct myr_gang *gang = d->jobs[job].gang;
     uint64_t gpus = 0;
     for (uint32_t i = 0; i < gang->count; i++) {
@@ -293,6 +308,7 @@ static uint32_t list_candidates(const struct defrag *d, const struct scope *scop
             /* A job on several of the nodes counts for each: it only orders equals. */
             it.restart += restart_cost(d, d->tenancies[i].job);
         }
+        MYR_ASSERT(it.busy > 0 && it.busy <= d->p->shape.gpus_per_node);
         ret[count++] = it;
     }
     qsort(ret, count, sizeof(*ret), by_cost);
@@ -304,13 +320,15 @@ static bool plan_scope(struct defrag *d, const struct scope *scope, struct candi
                        struct myr_defrag_plan *plan)
 {
     /* Below 0 it cannot be: where nothing is missing there is no plan to make. */
-    MYR_ASSERT(d->request->nodes > scope->free_nodes && scope->least != UINT64_MAX);
+    MYR_ASSERT(d->request->nodes > scope->free_nodes);
+    MYR_ASSERT(scope->least != UINT64_MAX);
     uint32_t need = d->request->nodes - scope->free_nodes;
     uint32_t count = list_candidates(d, scope, candidates);
     plan->moves.count = 0;
     reset(d, scope);
     for (uint32_t i = 0; i < count && need > 0; i++) {
         if (!d->fixed[candidates[i].node]) {
+            MYR_ASSERT(i == 0 || candidates[i - 1].busy <= candidates[i].busy);
             need -= empty_node(d, candidates[i].node, plan);
         }
     }
@@ -354,10 +372,12 @@ static uint32_t list_scopes(const struct defrag *d, struct scope *ret)
     for (uint32_t first = 0; first < nodes; first += per) {
         struct scope *scope = &ret[count];
         *scope = (struct scope){count, first, first + per < nodes ? first + per : nodes, 0, 0};
+        MYR_ASSERT(count < nodes);
         bound_scope(d, scope);
         count++;
     }
-    MYR_ASSERT(count > 0 && count <= nodes);
+    MYR_ASSERT(count > 0);
+    MYR_ASSERT(count <= nodes);
     qsort(ret, count, sizeof(*ret), by_least);
     return count;
 }
@@ -374,6 +394,7 @@ static bool try_scopes(struct defrag *d, const struct scope *scopes, uint32_t co
         if (scopes[i].least == UINT64_MAX || (found && scopes[i].least >= ret->gpus_moved)) {
             break;
         }
+        MYR_ASSERT(i == 0 || scopes[i - 1].least <= scopes[i].least);
         bool works = plan_scope(d, &scopes[i], candidates, &plan);
         /* Of equal plans the first stays, whose bound was the least. */
         if (works && (!found || plan.gpus_moved < ret->gpus_moved)) {
@@ -440,6 +461,7 @@ void myr_defrag_apply(const struct myr_defrag_plan *plan, struct myr_placer *p,
 {
     for (size_t i = 0; i < plan->moves.count; i++) {
         const struct myr_migration *move = &plan->moves.items[i];
+        MYR_ASSERT(move->from.node != move->to.node);
         struct myr_gang *gang = jobs[move->job].gang;
         struct myr_share from = move->from;
         struct myr_gang one = {1, &from};

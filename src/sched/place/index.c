@@ -12,13 +12,16 @@
 static void bucket_put(struct buckets *b, uint32_t unit)
 {
     uint32_t count = b->count[unit];
-    MYR_SLOW_ASSERT(unit < b->units && count <= b->most && b->first[count] != unit);
+    MYR_SLOW_ASSERT(unit < b->units);
+    MYR_SLOW_ASSERT(count <= b->most);
+    MYR_SLOW_ASSERT(b->first[count] != unit);
     b->next[unit] = b->first[count];
     b->previous[unit] = MYR_NONE;
     if (b->first[count] != MYR_NONE) {
         b->previous[b->first[count]] = unit;
     }
     b->first[count] = unit;
+    MYR_SLOW_ASSERT(b->next[unit] == MYR_NONE || b->count[b->next[unit]] == count);
     b->occupied[count / 64] |= UINT64_C(1) << count % 64;
 }
 
@@ -26,7 +29,8 @@ static void bucket_put(struct buckets *b, uint32_t unit)
 static void bucket_take(struct buckets *b, uint32_t unit)
 {
     uint32_t count = b->count[unit];
-    MYR_SLOW_ASSERT(unit < b->units && b->occupied[count / 64] >> count % 64 & 1);
+    MYR_SLOW_ASSERT(unit < b->units);
+    MYR_SLOW_ASSERT(b->occupied[count / 64] >> count % 64 & 1);
     MYR_SLOW_ASSERT(unit ==
                     (b->previous[unit] == MYR_NONE ? b->first[count] : b->next[b->previous[unit]]));
     if (b->next[unit] != MYR_NONE) {
@@ -37,6 +41,7 @@ static void bucket_take(struct buckets *b, uint32_t unit)
     } else {
         b->first[count] = b->next[unit];
     }
+    MYR_SLOW_ASSERT(b->first[count] != unit);
     if (b->first[count] == MYR_NONE) {
         b->occupied[count / 64] &= ~(UINT64_C(1) << count % 64);
     }
@@ -45,7 +50,8 @@ static void bucket_take(struct buckets *b, uint32_t unit)
 /* All counts are 0 and no unit is in a list yet. */
 static void buckets_init(struct buckets *b, uint32_t units, uint32_t most)
 {
-    MYR_ASSERT(units > 0 && most > 0);
+    MYR_ASSERT(units > 0);
+    MYR_ASSERT(most > 0);
     *b = (struct buckets){.units = units, .most = most};
     b->count = myr_xcalloc(units, sizeof(uint32_t));
     b->next = myr_xcalloc(units, sizeof(uint32_t));
@@ -60,9 +66,11 @@ static void buckets_init(struct buckets *b, uint32_t units, uint32_t most)
 /* Units of 'size' nodes each, the last of what is left, all of them free. */
 static void buckets_fill(struct buckets *b, uint32_t nodes, uint32_t size)
 {
-    MYR_ASSERT(size == b->most && nodes > (uint64_t)(b->units - 1) * size);
+    MYR_ASSERT(size == b->most);
+    MYR_ASSERT(nodes > (uint64_t)(b->units - 1) * size);
     for (uint32_t i = 0; i < b->units; i++, nodes -= size) {
         b->count[i] = nodes < size ? nodes : size;
+        MYR_ASSERT(b->count[i] > 0);
         bucket_put(b, i);
     }
 }
@@ -79,6 +87,7 @@ static void buckets_done(struct buckets *b)
 /* 'change' is added modulo 2^32. */
 static void bucket_change(struct buckets *b, uint32_t unit, uint32_t change)
 {
+    MYR_SLOW_ASSERT(change != 0);
     bucket_take(b, unit);
     b->count[unit] += change;
     MYR_ASSERT(b->count[unit] <= b->most);
@@ -95,6 +104,7 @@ uint32_t bucket_best(const struct buckets *b, uint32_t wanted)
         uint64_t bits = b->occupied[w];
         bits &= w == wanted / 64 ? UINT64_MAX << wanted % 64 : UINT64_MAX;
         if (bits) {
+            MYR_SLOW_ASSERT(w * 64 + (uint32_t)__builtin_ctzll(bits) <= b->most);
             return b->first[w * 64 + (uint32_t)__builtin_ctzll(bits)];
         }
     }
@@ -107,6 +117,7 @@ uint32_t bucket_fullest(const struct buckets *b)
         if (b->occupied[w]) {
             uint32_t count = w * 64 + 63 - (uint32_t)__builtin_clzll(b->occupied[w]);
             /* A unit of count 0 has nothing to give. */
+            MYR_SLOW_ASSERT(count <= b->most && b->first[count] != MYR_NONE);
             return count ? b->first[count] : MYR_NONE;
         }
     }
@@ -116,6 +127,7 @@ uint32_t bucket_fullest(const struct buckets *b)
 /* A whole node becomes free, or is free no more: one counter a level. */
 static void count_node(struct myr_placer *p, uint32_t node, bool in)
 {
+    MYR_SLOW_ASSERT(p->free_mask[node] == p->whole && !p->closed[node]);
     /* UINT32_MAX is minus one. */
     uint32_t one = in ? 1U : UINT32_MAX;
     p->free_nodes += one;
@@ -149,7 +161,8 @@ static void fill(struct myr_placer *p)
         group += in_group == 0;
         pod += in_pod == 0;
     }
-    MYR_ASSERT(group + (in_group > 0) == p->groups && pod + (in_pod > 0) == p->pods);
+    MYR_ASSERT(group + (in_group > 0) == p->groups);
+    MYR_ASSERT(pod + (in_pod > 0) == p->pods);
     memset(p->free_words, 0xff, (size_t)(nodes / 64) * sizeof(uint64_t));
     /* There is a word for the rest even where the nodes fill whole words: it is 0 then. */
     p->free_words[nodes / 64] = (UINT64_C(1) << nodes % 64) - 1;
@@ -161,8 +174,10 @@ static void fill(struct myr_placer *p)
 struct myr_placer *myr_placer_create(const struct myr_place_shape *shape)
 {
     struct myr_placer *p = myr_xcalloc(1, sizeof(*p));
-    MYR_ASSERT(shape->gpus_per_node > 0 && shape->gpus_per_node <= MYR_SCHED_GPUS_MAX);
-    MYR_ASSERT(shape->group_nodes > 0 && shape->nodes > 0);
+    MYR_ASSERT(shape->gpus_per_node > 0);
+    MYR_ASSERT(shape->gpus_per_node <= MYR_SCHED_GPUS_MAX);
+    MYR_ASSERT(shape->group_nodes > 0);
+    MYR_ASSERT(shape->nodes > 0);
     p->shape = *shape;
     /* Without pods a pod is one leaf. */
     if (p->shape.pod_nodes < p->shape.group_nodes) {
@@ -230,6 +245,7 @@ void myr_placer_free(struct myr_placer *p)
 /* Takes a node out of, or puts it into, whatever list its free GPUs put it in. */
 static void list_node(struct myr_placer *p, uint32_t node, bool in)
 {
+    MYR_SLOW_ASSERT(node < p->shape.nodes);
     uint32_t count = index_free_on(p, node);
     /* Every change goes through here twice, or through index_take_whole(). */
     p->version++;
@@ -244,6 +260,7 @@ static void list_node(struct myr_placer *p, uint32_t node, bool in)
         count_node(p, node, in);
         return;
     }
+    MYR_SLOW_ASSERT(count < p->shape.gpus_per_node);
     uint32_t *first = &p->partial_first[count];
     if (in) {
         p->partial_next[node] = *first;
@@ -273,10 +290,12 @@ static void list_node(struct myr_placer *p, uint32_t node, bool in)
 
 void index_set_mask(struct myr_placer *p, uint32_t node, uint64_t mask)
 {
-    MYR_ASSERT((mask & ~p->whole) == 0 && node < p->shape.nodes);
+    MYR_ASSERT((mask & ~p->whole) == 0);
+    MYR_ASSERT(node < p->shape.nodes);
     list_node(p, node, false);
     p->free_mask[node] = mask;
     list_node(p, node, true);
+    MYR_SLOW_ASSERT(p->free_nodes <= p->shape.nodes);
 }
 
 void index_take_whole(struct myr_placer *p, const uint32_t *nodes, uint32_t count)
@@ -288,6 +307,8 @@ void index_take_whole(struct myr_placer *p, const uint32_t *nodes, uint32_t coun
     for (uint32_t i = 0, in_leaf = 0, in_pod = 0; i < count; i++) {
         uint32_t node = nodes[i], leaf = p->group_of[node], pod = p->pod_of[node];
         MYR_ASSERT(index_is_free(p, node));
+        MYR_SLOW_ASSERT(node < p->shape.nodes && p->domain_free[p->domain_of[node]] > 0);
+        MYR_SLOW_ASSERT(p->free_mask[node] == p->whole);
         p->free_mask[node] = 0;
         p->free_words[node / 64] ^= UINT64_C(1) << node % 64;
         p->domain_free[p->domain_of[node]]--;
@@ -308,7 +329,8 @@ void index_take_whole(struct myr_placer *p, const uint32_t *nodes, uint32_t coun
             in_pod = 0;
         }
     }
-    MYR_ASSERT(p->free_nodes >= count && p->free_gpus >= count * p->shape.gpus_per_node);
+    MYR_ASSERT(p->free_nodes >= count);
+    MYR_ASSERT(p->free_gpus >= count * p->shape.gpus_per_node);
     p->free_nodes -= count;
     p->free_gpus -= count * p->shape.gpus_per_node;
     p->version++;
@@ -318,6 +340,7 @@ void index_take_whole(struct myr_placer *p, const uint32_t *nodes, uint32_t coun
 static void close_node(struct myr_placer *p, uint32_t node, uint8_t bit, bool closed)
 {
     MYR_ASSERT(node < p->shape.nodes);
+    MYR_ASSERT(bit == PLACER_SHUT || bit == PLACER_HELD);
     list_node(p, node, false);
     p->closed[node] = (uint8_t)(closed ? p->closed[node] | bit : p->closed[node] & ~bit);
     list_node(p, node, true);
@@ -345,12 +368,14 @@ void myr_placer_set_domain(struct myr_placer *p, uint32_t nodes)
         /* A domain that reaches over a leaf's edge counts as two: levels nest. */
         bool edge = node % nodes == 0 || node % p->shape.group_nodes == 0;
         domain += edge;
+        MYR_SLOW_ASSERT(domain <= node);
         p->domain_of[node] = domain;
         p->domain_free[domain] += index_is_free(p, node);
     }
     p->domains = domain + 1;
     /* Each lies in one leaf, and is as large as was said at the most. */
-    MYR_ASSERT(p->domains >= p->groups && p->domains <= p->shape.nodes);
+    MYR_ASSERT(p->domains >= p->groups);
+    MYR_ASSERT(p->domains <= p->shape.nodes);
     p->version++;
 }
 
@@ -359,6 +384,7 @@ void myr_placer_set_zone(struct myr_placer *p, enum myr_zone zone, const uint32_
     struct zone *it = &p->zones[zone];
     free(it->unit_of);
     free(it->free);
+    MYR_ASSERT((uint32_t)zone < MYR_ZONE_COUNT);
     it->unit_of = myr_xcalloc(p->shape.nodes, sizeof(uint32_t));
     it->units = 0;
     for (uint32_t node = 0; node < p->shape.nodes; node++) {
@@ -367,7 +393,8 @@ void myr_placer_set_zone(struct myr_placer *p, enum myr_zone zone, const uint32_
         /* Units are numbered from 0 by the caller; one that no node is in has none free. */
         it->units = unit_of[node] >= it->units ? unit_of[node] + 1 : it->units;
     }
-    MYR_ASSERT(it->units > 0 && it->units <= p->shape.nodes);
+    MYR_ASSERT(it->units > 0);
+    MYR_ASSERT(it->units <= p->shape.nodes);
     p->version++;
     it->free = myr_xcalloc(it->units, sizeof(uint32_t));
     for (uint32_t node = 0; node < p->shape.nodes; node++) {
@@ -378,6 +405,7 @@ void myr_placer_set_zone(struct myr_placer *p, enum myr_zone zone, const uint32_
 uint32_t myr_placer_zone_free(const struct myr_placer *p, enum myr_zone zone, uint32_t unit)
 {
     MYR_ASSERT(unit < p->zones[zone].units);
+    MYR_ASSERT(p->zones[zone].free[unit] <= p->free_nodes);
     return p->zones[zone].free[unit];
 }
 
@@ -388,8 +416,10 @@ struct myr_placer *myr_placer_grow(struct myr_placer *old, const struct myr_plac
      * then.
      */
     struct myr_placer *p = myr_placer_create(shape);
-    MYR_ASSERT(shape->nodes >= old->shape.nodes && p->whole == old->whole);
-    MYR_ASSERT(p->shape.group_nodes == old->shape.group_nodes && p->groups >= old->groups);
+    MYR_ASSERT(shape->nodes >= old->shape.nodes);
+    MYR_ASSERT(p->whole == old->whole);
+    MYR_ASSERT(p->shape.group_nodes == old->shape.group_nodes);
+    MYR_ASSERT(p->groups >= old->groups);
     p->plain = old->plain;
     /* Domains of one node are what a new placer has. */
     if (old->domain_nodes > 1) {
@@ -418,7 +448,8 @@ struct myr_placer *myr_placer_grow(struct myr_placer *old, const struct myr_plac
         }
     }
     p->version += old->version + 1; /* never one that was there before */
-    MYR_ASSERT(p->free_nodes >= old->free_nodes && p->penalised == old->penalised);
+    MYR_ASSERT(p->free_nodes >= old->free_nodes);
+    MYR_ASSERT(p->penalised == old->penalised);
     MYR_SLOW_ASSERT(placer_is_sound(p));
     myr_placer_free(old);
     return p;
@@ -439,6 +470,7 @@ static void set_penalty(struct myr_placer *p, uint32_t *at, uint32_t milli)
     /* So that a search without penalties need not look at them. */
     p->penalised += (uint32_t)(milli != 0) - (uint32_t)(*at != 0);
     MYR_ASSERT(p->penalised <= p->shape.nodes + p->groups);
+    MYR_ASSERT(milli <= MYR_PENALTY_MAX);
     *at = milli;
 }
 

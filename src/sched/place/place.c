@@ -60,6 +60,7 @@ struct myr_place_shape myr_place_shape_of(const struct myr_design *design)
 /* The lowest 'gpus' free GPUs of a node. */
 static uint64_t lowest(uint64_t mask, uint32_t gpus)
 {
+    MYR_SLOW_ASSERT(gpus <= (uint32_t)__builtin_popcountll(mask));
     uint64_t taken = 0;
     for (uint32_t i = 0; i < gpus; i++) {
         uint64_t bit = mask & (0 - mask);
@@ -72,6 +73,7 @@ static uint64_t lowest(uint64_t mask, uint32_t gpus)
 /* Among nodes with the same free GPUs, one in the group with the fewest whole free nodes. */
 static uint32_t in_fullest_group(const struct myr_placer *p, uint32_t first)
 {
+    MYR_SLOW_ASSERT(first < p->shape.nodes);
     uint32_t best = first, looked = 0;
     /* A list may be as long as the cluster: the best of so many is good enough. */
     for (uint32_t n = first; n != MYR_NONE && looked < LOOK_MAX; n = p->partial_next[n], looked++) {
@@ -82,6 +84,7 @@ static uint32_t in_fullest_group(const struct myr_placer *p, uint32_t first)
             best = n;
         }
     }
+    MYR_SLOW_ASSERT(index_free_on(p, best) == index_free_on(p, first));
     return best;
 }
 
@@ -92,12 +95,14 @@ static uint32_t lowest_alike(const struct buckets *b, uint32_t unit)
     for (uint32_t u = unit; u != MYR_NONE && looked < LOOK_MAX; u = b->next[u], looked++) {
         best = u < best ? u : best;
     }
+    MYR_SLOW_ASSERT(best == MYR_NONE || b->count[best] == b->count[unit]);
     return best;
 }
 
 /* The node with the fewest free GPUs that suffice; a whole one only when no other does. */
 static uint32_t best_node(const struct myr_placer *p, uint32_t gpus)
 {
+    MYR_ASSERT(gpus > 0 && gpus < p->shape.gpus_per_node);
     for (uint32_t k = gpus; k < p->shape.gpus_per_node; k++) {
         if (p->partial_occupied[k / 64] >> k % 64 & 1) {
             return in_fullest_group(p, p->partial_first[k]);
@@ -121,6 +126,7 @@ static uint32_t best_node(const struct myr_placer *p, uint32_t gpus)
 /* The fewest free GPUs that suffice on any node. */
 static uint32_t least_free(const struct myr_placer *p, uint32_t gpus)
 {
+    MYR_SLOW_ASSERT(gpus > 0);
     while (gpus < p->shape.gpus_per_node && !(p->partial_occupied[gpus / 64] >> gpus % 64 & 1)) {
         gpus++;
     }
@@ -133,6 +139,7 @@ static uint32_t least_free(const struct myr_placer *p, uint32_t gpus)
  */
 static uint32_t near_node(const struct myr_placer *p, uint32_t beside, uint32_t gpus)
 {
+    MYR_ASSERT(beside < p->shape.nodes && gpus > 0);
     uint32_t first = beside / p->shape.group_nodes * p->shape.group_nodes;
     uint32_t end = first + p->shape.group_nodes, least = least_free(p, gpus);
     end = end < p->shape.nodes ? end : p->shape.nodes;
@@ -147,7 +154,8 @@ static uint32_t near_node(const struct myr_placer *p, uint32_t beside, uint32_t 
 /* The least number that suffices says which list it is, so 'after' must come from it. */
 uint32_t myr_place_partly(const struct myr_placer *p, uint32_t gpus, uint32_t after)
 {
-    MYR_ASSERT(gpus > 0 && (after == MYR_NONE || after < p->shape.nodes));
+    MYR_ASSERT(gpus > 0);
+    MYR_ASSERT((after == MYR_NONE || after < p->shape.nodes));
     uint32_t least = least_free(p, gpus);
     if (least >= p->shape.gpus_per_node) {
         return MYR_NONE;
@@ -164,7 +172,9 @@ uint32_t myr_placer_free_beside(const struct myr_placer *p, uint32_t node)
 /* The GPUs are free; the gang has room for one share more. */
 static void take(struct myr_placer *p, uint32_t node, uint64_t mask, struct myr_gang *gang)
 {
+    MYR_ASSERT(node < p->shape.nodes && mask != 0);
     MYR_ASSERT((p->free_mask[node] & mask) == mask);
+    MYR_ASSERT(!p->closed[node]);
     index_set_mask(p, node, p->free_mask[node] & ~mask);
     gang->shares[gang->count++] = (struct myr_share){node, mask};
 }
@@ -174,8 +184,10 @@ static void take_from_group(struct myr_placer *p, uint32_t group, uint32_t nodes
                             struct myr_gang *gang)
 {
     uint32_t node = group * p->shape.group_nodes;
-    MYR_ASSERT(group < p->groups && nodes <= p->by_group.count[group]);
+    MYR_ASSERT(group < p->groups);
+    MYR_ASSERT(nodes <= p->by_group.count[group]);
     while (nodes > 0) {
+        MYR_SLOW_ASSERT(node < index_group_end(p, group));
         if (p->free_mask[node] == p->whole && !p->closed[node]) {
             take(p, node, p->whole, gang);
             nodes--;
@@ -190,7 +202,8 @@ static void take_from_pod(struct myr_placer *p, uint32_t pod, uint32_t nodes, st
     uint32_t per_pod = p->shape.pod_nodes / p->shape.group_nodes;
     uint32_t first = pod * per_pod;
     uint32_t end = first + per_pod < p->groups ? first + per_pod : p->groups;
-    MYR_ASSERT(pod < p->pods && nodes <= p->by_pod.count[pod]);
+    MYR_ASSERT(pod < p->pods);
+    MYR_ASSERT(nodes <= p->by_pod.count[pod]);
     while (nodes > 0) {
         /* The rest in one group if any holds it, else all of the freest one. */
         uint32_t best = MYR_NONE, freest = first;
@@ -204,6 +217,7 @@ static void take_from_pod(struct myr_placer *p, uint32_t pod, uint32_t nodes, st
         uint32_t group = best == MYR_NONE ? freest : best;
         uint32_t count = p->by_group.count[group] < nodes ? p->by_group.count[group] : nodes;
         MYR_ASSERT(count > 0);
+        MYR_ASSERT(group >= first && group < end);
         take_from_group(p, group, count, gang);
         nodes -= count;
     }
@@ -212,7 +226,8 @@ static void take_from_pod(struct myr_placer *p, uint32_t pod, uint32_t nodes, st
 /* So many whole nodes are free, somewhere. */
 static void take_nodes(struct myr_placer *p, uint32_t nodes, struct myr_gang *gang)
 {
-    MYR_ASSERT(nodes > 0 && nodes <= p->free_nodes);
+    MYR_ASSERT(nodes > 0);
+    MYR_ASSERT(nodes <= p->free_nodes);
     /* One group that holds all of it, the fullest of those; else pod by pod. */
     uint32_t group = lowest_alike(&p->by_group, bucket_best(&p->by_group, nodes));
     if (group != MYR_NONE) {
@@ -225,6 +240,7 @@ static void take_nodes(struct myr_placer *p, uint32_t nodes, struct myr_gang *ga
         pod = pod == MYR_NONE ? bucket_fullest(&p->by_pod) : pod;
         MYR_ASSERT(pod != MYR_NONE);
         uint32_t count = p->by_pod.count[pod] < nodes ? p->by_pod.count[pod] : nodes;
+        MYR_ASSERT(count > 0);
         take_from_pod(p, pod, count, gang);
         nodes -= count;
     }
@@ -237,6 +253,7 @@ uint32_t myr_place_nodes(const struct myr_placer *p, uint32_t gpus)
 
 bool myr_place_fits(const struct myr_placer *p, uint32_t gpus)
 {
+    MYR_SLOW_ASSERT(p->free_nodes <= p->shape.nodes);
     uint32_t whole = gpus / p->shape.gpus_per_node, rest = gpus % p->shape.gpus_per_node;
     if (p->free_nodes < whole) {
         return false;
@@ -278,6 +295,7 @@ bool myr_place(struct myr_placer *p, uint32_t gpus, struct myr_gang *ret)
 {
     uint32_t whole = gpus / p->shape.gpus_per_node, rest = gpus % p->shape.gpus_per_node;
     MYR_ASSERT(gpus > 0);
+    MYR_ASSERT(ret->shares);
     ret->count = 0;
     if (!myr_place_fits(p, gpus)) {
         return false;
@@ -304,7 +322,8 @@ void myr_placer_set_plain(struct myr_placer *p, bool plain)
 
 void myr_place_take(struct myr_placer *p, uint32_t node, uint64_t gpus)
 {
-    MYR_ASSERT(node < p->shape.nodes && (p->free_mask[node] & gpus) == gpus);
+    MYR_ASSERT(node < p->shape.nodes);
+    MYR_ASSERT((p->free_mask[node] & gpus) == gpus);
     index_set_mask(p, node, p->free_mask[node] & ~gpus);
 }
 
@@ -312,8 +331,10 @@ void myr_release(struct myr_placer *p, const struct myr_gang *gang)
 {
     for (uint32_t i = 0; i < gang->count; i++) {
         const struct myr_share *share = &gang->shares[i];
-        MYR_ASSERT(share->node < p->shape.nodes && share->gpus != 0);
+        MYR_ASSERT(share->node < p->shape.nodes);
+        MYR_ASSERT(share->gpus != 0);
         MYR_ASSERT((p->free_mask[share->node] & share->gpus) == 0);
+        MYR_ASSERT((share->gpus & ~p->whole) == 0);
         index_set_mask(p, share->node, p->free_mask[share->node] | share->gpus);
     }
 }
@@ -331,5 +352,6 @@ uint32_t myr_gang_groups(const struct myr_placer *p, const struct myr_gang *gang
         groups += !seen;
         last = group;
     }
+    MYR_ASSERT(groups <= p->groups && (groups > 0) == (gang->count > 0));
     return groups;
 }

@@ -19,6 +19,7 @@ static int check_job(const struct myr_queue *q, int64_t now_s, uint32_t id)
     if (queue_job(q, id)->state == MYR_JOB_DONE || queue_job(q, id)->result != MYR_RESULT_NONE) {
         return MYR_ESTALE;
     }
+    MYR_ASSERT(queue_job(q, id)->id == id); /* who is forgotten is over */
     return now_s < q->now_s ? MYR_EINVAL : MYR_OK;
 }
 
@@ -32,14 +33,17 @@ static int check_and_advance(struct myr_queue *q, int64_t now_s, uint32_t id)
 /* It ends in whatever state it is; what runs is stopped first. */
 static int end_as(struct myr_queue *q, int64_t now_s, uint32_t id, enum myr_job_result result)
 {
+    MYR_ASSERT(result == MYR_RESULT_OK || result == MYR_RESULT_CANCELLED);
     MYR_TRY(check_and_advance(q, now_s, id));
     struct qjob *job = queue_job(q, id);
     /* Read before: it is cut off from its service below. */
     uint32_t service = job->service;
+    MYR_ASSERT(service == MYR_NONE || service < q->services.count);
     /* From here on it is no replica; another one takes its place below. */
     job->service = MYR_NONE;
     if (job->state == MYR_JOB_CLAIMS) {
         queue_claim_drop(q, id);
+        MYR_ASSERT(job->result == MYR_RESULT_NONE);
         job->result = result;
         queue_settle(q, id);
     } else {
@@ -68,7 +72,9 @@ int myr_queue_succeeded(struct myr_queue *q, int64_t now_s, uint32_t id)
 static void start_holding(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(!job->user_held && job->state != MYR_JOB_DONE);
+    MYR_ASSERT(!job->user_held);
+    MYR_ASSERT(job->state != MYR_JOB_DONE);
+    MYR_ASSERT(job->result == MYR_RESULT_NONE);
     job->user_held = true;
     if (job->state == MYR_JOB_WAITS) {
         queue_dequeue(q, id);
@@ -77,6 +83,8 @@ static void start_holding(struct myr_queue *q, uint32_t id)
         queue_claim_drop(q, id);
         queue_settle(q, id);
     }
+    /* In no line and without a claim; who has ranks keeps its GPUs. */
+    MYR_ASSERT(job->state != MYR_JOB_WAITS && job->state != MYR_JOB_CLAIMS);
 }
 
 int myr_queue_hold(struct myr_queue *q, int64_t now_s, uint32_t id, bool hold)
@@ -96,6 +104,8 @@ int myr_queue_hold(struct myr_queue *q, int64_t now_s, uint32_t id, bool hold)
     job->user_held = false;
     if (job->state == MYR_JOB_HELD) {
         /* The time on hold is taken out of its wait: it keeps the age it had. */
+        MYR_ASSERT(job->held_s <= q->now_s);
+        MYR_ASSERT(job->since_s <= job->held_s);
         job->since_s += q->now_s - job->held_s;
         queue_settle(q, id);
     }
@@ -116,10 +126,12 @@ int myr_queue_reprioritise(struct myr_queue *q, int64_t now_s, uint32_t id, int3
     } else if (on) {
         queue_count_running(q, &job->spec, false);
     }
+    MYR_ASSERT(!on || !waits);
     job->spec.priority = priority;
     if (waits) {
         queue_enqueue(q, id);
     } else if (on) {
+        MYR_ASSERT(queue_is_on(job));
         queue_count_running(q, &job->spec, true);
     }
     return MYR_OK;
@@ -145,9 +157,12 @@ int myr_queue_resize(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t g
         queue_claim_drop(q, id);
     }
     /* Both: an elastic job may have run with fewer than it wished for. */
+    MYR_ASSERT(job->gang.count == 0 || job->state != MYR_JOB_CLAIMS);
+    MYR_ASSERT(job->pending == 0 && job->owner == MYR_NONE);
     job->wish = job->spec.gpus = gpus;
     queue_request_resized(q, id);
     /* Those that are in no line stay where they are and come in with the new size. */
+    MYR_ASSERT(queue_nodes_of(q, job) <= q->shape.nodes);
     if (job->state != MYR_JOB_BLOCKED && job->state != MYR_JOB_HELD) {
         queue_settle(q, id);
     }
@@ -157,8 +172,10 @@ int myr_queue_resize(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t g
 /* An array by node grows; what is new is zero. */
 static void *grown(void *old, uint64_t before, uint64_t now, size_t size)
 {
-    MYR_ASSERT(before <= now && size > 0);
+    MYR_ASSERT(before <= now);
+    MYR_ASSERT(size > 0);
     void *items = myr_xrealloc(old, now, size);
+    MYR_ASSERT(now <= SIZE_MAX / size);
     memset((char *)items + before * size, 0, (now - before) * size);
     return items;
 }
@@ -200,6 +217,7 @@ int myr_queue_grow(struct myr_queue *q, int64_t now_s, const struct myr_place_sh
      */
     uint64_t before = q->shape.nodes, now = shape->nodes, per = shape->gpus_per_node;
     q->placer = myr_placer_grow(q->placer, shape);
+    MYR_ASSERT(now >= before);
     q->node_jobs = grown(q->node_jobs, before * per, now * per, sizeof(uint32_t));
     q->node_job_gpus = grown(q->node_job_gpus, before * per, now * per, 1);
     q->node_job_count = grown(q->node_job_count, before, now, 1);
@@ -214,13 +232,15 @@ int myr_queue_grow(struct myr_queue *q, int64_t now_s, const struct myr_place_sh
     q->shape.pod_nodes = shape->pod_nodes;
     /* More room: the choice of a hold may be better. */
     q->ends++;
+    MYR_SLOW_ASSERT(myr_placer_is_open(q->placer, 0) == (q->closed[0] == 0));
     queue_requests_grow(q);
     q->big_runs = 0; /* what is a large part of the cluster has changed */
     for (size_t i = 0; i < q->jobs.count; i++) {
         const struct qjob *job = &q->jobs.items[i];
         q->big_runs += queue_is_on(job) && queue_is_large(q, job->spec.gpus, 4);
     }
-    MYR_ASSERT(q->busy_gpus <= now * per && q->spares_kept <= now);
+    MYR_ASSERT(q->busy_gpus <= now * per);
+    MYR_ASSERT(q->spares_kept <= now);
     return MYR_OK;
 }
 
@@ -252,6 +272,7 @@ int myr_queue_set_tenants(struct myr_queue *q, int64_t now_s, const struct myr_t
                            (long long)now_s, (long long)q->now_s);
     }
     uint32_t before = q->tenant_count;
+    MYR_ASSERT(count >= before);
     q->tenants = grown(q->tenants, before, count, sizeof(*q->tenants));
     q->tenant_gpus = grown(q->tenant_gpus, before, count, sizeof(*q->tenant_gpus));
     q->tenant_jobs = grown(q->tenant_jobs, before, count, sizeof(*q->tenant_jobs));

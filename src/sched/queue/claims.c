@@ -21,6 +21,7 @@ static uint64_t lowest_bits(uint64_t mask, uint32_t count)
 /* GPUs of a node that older incarnations of the job are leaving. */
 static uint64_t own_left(const struct myr_queue *q, uint32_t id, uint32_t node)
 {
+    MYR_SLOW_ASSERT(node < q->shape.nodes);
     uint64_t gpus = 0;
     for (uint32_t at = q->stake_first[node]; at != MYR_NONE; at = q->stakes.items[at].next) {
         const struct stake *stake = &q->stakes.items[at];
@@ -31,32 +32,39 @@ static uint64_t own_left(const struct myr_queue *q, uint32_t id, uint32_t node)
 
 void queue_claim_begin(struct myr_queue *q, uint32_t id)
 {
-    MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_WAITS && queue_job(q, id)->pending == 0);
+    MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_WAITS);
+    MYR_ASSERT(queue_job(q, id)->pending == 0);
     queue_gang_room(q, id)->count = 0;
 }
 
 void queue_claim_share(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t gpus)
 {
     struct qjob *job = queue_job(q, id);
+    MYR_ASSERT(node < q->shape.nodes);
     /* What is free first: only the rest has to be waited for. */
     uint64_t here = myr_placer_free_mask(q->placer, node), may = queue_claimable_gpus(q, node);
     uint64_t now = lowest_bits(here, gpus < gpu_count(here) ? gpus : gpu_count(here));
     uint64_t later = lowest_bits(may & ~here, gpus - gpu_count(now));
-    MYR_ASSERT(gpu_count(now | later) == gpus && gpus > 0 && !(now & later));
+    MYR_ASSERT(gpu_count(now | later) == gpus);
+    MYR_ASSERT(gpus > 0);
+    MYR_ASSERT(!(now & later));
     /* There is room for as many shares as the job needs nodes. */
-    MYR_ASSERT(job->state == MYR_JOB_WAITS && job->gang.count < queue_nodes_of(q, job));
+    MYR_ASSERT(job->state == MYR_JOB_WAITS);
+    MYR_ASSERT(job->gang.count < queue_nodes_of(q, job));
     if (now) {
         myr_place_take(q->placer, node, now);
     }
     job->gang.shares[job->gang.count++] = (struct myr_share){node, now | later};
     /* New ranks of a job that is not strict wait on the node for older ones of its own. */
     job->pending += gpu_count(job->spec.restart_epoch ? later & ~own_left(q, id, node) : later);
+    MYR_ASSERT(job->pending <= job->spec.gpus);
 }
 
 void queue_claim_end(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->state == MYR_JOB_WAITS && job->gang.count > 0);
+    MYR_ASSERT(job->state == MYR_JOB_WAITS);
+    MYR_ASSERT(job->gang.count > 0);
     if (job->pending == 0) {
         queue_run_job(q, id);
         return;
@@ -70,8 +78,10 @@ void queue_claim_end(struct myr_queue *q, uint32_t id)
 void queue_claim_gang(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->gang.count > 0 && job->pending <= job->spec.gpus);
-    MYR_ASSERT(job->state != MYR_JOB_CLAIMS && job->result == MYR_RESULT_NONE);
+    MYR_ASSERT(job->gang.count > 0);
+    MYR_ASSERT(job->pending <= job->spec.gpus);
+    MYR_ASSERT(job->state != MYR_JOB_CLAIMS);
+    MYR_ASSERT(job->result == MYR_RESULT_NONE);
     job->state = MYR_JOB_CLAIMS;
     for (uint32_t i = 0; i < job->gang.count; i++) {
         const struct myr_share *share = &job->gang.shares[i];
@@ -79,6 +89,7 @@ void queue_claim_gang(struct myr_queue *q, uint32_t id)
         queue_stake_add(q, &stake);
     }
     myr_vec_push(&q->claims, id);
+    MYR_ASSERT(q->claims.count <= q->jobs.count);
 }
 
 /* Its stakes go; the GPUs in its gang are its own, or somebody is still leaving them. */
@@ -96,6 +107,7 @@ static void unstake(struct myr_queue *q, uint32_t id)
         at++;
     }
     MYR_ASSERT(at < q->claims.count);
+    MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_CLAIMS);
     q->claims.count--;
     memmove(&q->claims.items[at], &q->claims.items[at + 1],
             (q->claims.count - at) * sizeof(uint32_t));
@@ -104,11 +116,13 @@ static void unstake(struct myr_queue *q, uint32_t id)
 void queue_claim_drop(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->state == MYR_JOB_CLAIMS && job->gang.count > 0);
+    MYR_ASSERT(job->state == MYR_JOB_CLAIMS);
+    MYR_ASSERT(job->gang.count > 0);
     unstake(q, id);
     for (uint32_t i = 0; i < job->gang.count; i++) {
         struct myr_share own = job->gang.shares[i];
         /* What others are still leaving was never its own to give back. */
+        MYR_ASSERT(own.node < q->shape.nodes && own.gpus != 0);
         own.gpus &= ~queue_left_gpus(q, own.node);
         if (own.gpus) {
             myr_release(q->placer, &(struct myr_gang){1, &own});
@@ -118,7 +132,8 @@ void queue_claim_drop(struct myr_queue *q, uint32_t id)
     job->pending = 0;
     q->ends++;
     queue_leave_own(q, id);
-    MYR_ASSERT(job->owner == MYR_NONE && job->spec.gpus <= job->wish);
+    MYR_ASSERT(job->owner == MYR_NONE);
+    MYR_ASSERT(job->spec.gpus <= job->wish);
     /* An elastic job asks for all it wishes again. */
     job->spec.gpus = job->wish;
 }
@@ -131,8 +146,10 @@ void queue_claims_drop_on(struct myr_queue *q, uint32_t node, bool borrowed)
         uint32_t id = stake->job;
         at = stake->next;
         if (stake->epoch == 0 && !(borrowed && queue_job(q, id)->owner != MYR_NONE)) {
+            MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_CLAIMS);
             queue_claim_drop(q, id);
             queue_settle(q, id);
+            MYR_ASSERT(queue_job(q, id)->state != MYR_JOB_CLAIMS);
             at = q->stake_first[node]; /* others may have gone with it */
         }
     }
@@ -143,7 +160,8 @@ void queue_claims_start(struct myr_queue *q)
     for (size_t i = 0; i < q->claims.count;) {
         uint32_t id = q->claims.items[i];
         const struct qjob *job = queue_job(q, id);
-        MYR_ASSERT(job->state == MYR_JOB_CLAIMS && job->pending <= job->spec.gpus);
+        MYR_ASSERT(job->state == MYR_JOB_CLAIMS);
+        MYR_ASSERT(job->pending <= job->spec.gpus);
         /* A strict job starts when its older ranks are gone as well. */
         if (job->pending > 0 || (job->leaving > 0 && !job->spec.restart_epoch)) {
             i++;
@@ -151,5 +169,6 @@ void queue_claims_start(struct myr_queue *q)
         }
         unstake(q, id);
         queue_run_unqueued(q, id);
+        MYR_ASSERT(queue_is_on(job));
     }
 }

@@ -31,7 +31,8 @@ int myr_queue_started(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t 
     rc = queue_advance(q, now_s);
     MYR_ASSERT(rc == MYR_OK);
     const struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->epoch == epoch && job->state == MYR_JOB_STARTING);
+    MYR_ASSERT(job->epoch == epoch);
+    MYR_ASSERT(job->state == MYR_JOB_STARTING);
     queue_begin_work(q, id);
     /* A node starts ranks when those of older incarnations are gone. */
     for (uint32_t i = 0; job->leaving > 0 && i < job->gang.count; i++) {
@@ -53,6 +54,7 @@ int myr_queue_started(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t 
 /* A node where a start failed, for some time; at most a part of the cluster. */
 static void avoid_node(struct myr_queue *q, uint32_t node)
 {
+    MYR_ASSERT(node < q->shape.nodes);
     bool known = q->closed[node] & CLOSED_AVOID;
     /* Closed once is enough, and a start that fails everywhere says more about the job. */
     if (q->policy.avoid_s <= 0 || known || q->avoids.count >= 1 + q->shape.nodes / AVOID_PART) {
@@ -69,10 +71,12 @@ static void avoid_node(struct myr_queue *q, uint32_t node)
     /* Who was about to start there would fail too. */
     queue_claims_drop_on(q, node, false);
     queue_wake_at(q, avoid.until_s);
+    MYR_ASSERT(avoid.until_s > q->now_s);
 }
 
 static bool is_of_gang(const struct qjob *job, uint32_t node)
 {
+    MYR_ASSERT(queue_is_on(job) && job->gang.count > 0);
     for (uint32_t i = 0; i < job->gang.count; i++) {
         if (job->gang.shares[i].node == node) {
             return true;
@@ -97,17 +101,21 @@ int myr_queue_start_failed(struct myr_queue *q, int64_t now_s, uint32_t id, uint
         return MYR_ESTALE;
     }
     rc = queue_advance(q, now_s);
-    MYR_ASSERT(rc == MYR_OK && job->epoch == epoch && queue_is_on(job));
+    MYR_ASSERT(rc == MYR_OK);
+    MYR_ASSERT(job->epoch == epoch);
+    MYR_ASSERT(queue_is_on(job));
     if (node != MYR_NONE) {
         avoid_node(q, node);
     }
     queue_stop_job(q, id, MYR_STOP_FAILED, MYR_NONE);
+    MYR_ASSERT(!queue_is_on(queue_job(q, id)));
     return MYR_OK;
 }
 
 /* The last rank of a job that was stopped is gone: it waits again, or is over. */
 static void left(struct myr_queue *q, uint32_t id)
 {
+    MYR_ASSERT(id < q->job_count);
     const struct qjob *job = queue_job(q, id);
     /* A job with epochs may be anywhere else by now; only a strict one waits here. */
     if (job->leaving == 0 && job->state == MYR_JOB_STOPPING) {
@@ -118,17 +126,20 @@ static void left(struct myr_queue *q, uint32_t id)
 /* All stakes of one incarnation, wherever they are; returns how many. */
 static uint32_t all_gone(struct myr_queue *q, uint32_t id, uint32_t epoch, bool really)
 {
+    MYR_ASSERT(epoch > 0); /* 0 is of claims */
     uint32_t count = 0;
     for (uint32_t at = 0; at < q->stakes.count; at++) {
         const struct stake *stake = &q->stakes.items[at];
         /* Entries not in use have no node. */
         if (stake->node != MYR_NONE && stake->job == id && stake->epoch == epoch) {
+            MYR_ASSERT(stake->node < q->shape.nodes);
             count++;
             if (really) {
                 queue_stake_gone(q, stake->node, at);
             }
         }
     }
+    MYR_ASSERT(count <= q->shape.nodes);
     return count;
 }
 
@@ -153,13 +164,17 @@ int myr_queue_stopped(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t 
     }
     int rc = queue_advance(q, now_s);
     /* Who is still leaving is not forgotten as time goes on, so both are what they were. */
-    MYR_ASSERT(rc == MYR_OK && job->id == id && job->leaving > 0);
+    MYR_ASSERT(rc == MYR_OK);
+    MYR_ASSERT(job->id == id);
+    MYR_ASSERT(job->leaving > 0);
     MYR_ASSERT(node == MYR_NONE || q->stakes.items[at].job == id);
+    uint32_t before = job->leaving;
     if (node == MYR_NONE) {
         (void)all_gone(q, id, epoch, true);
     } else {
         queue_stake_gone(q, node, at);
     }
+    MYR_ASSERT(job->leaving < before);
     left(q, id);
     return MYR_OK;
 }
@@ -196,8 +211,10 @@ int myr_queue_exited(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t e
     int rc = queue_advance(q, now_s);
     MYR_ASSERT(rc == MYR_OK);
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->epoch == epoch && queue_is_on(job));
+    MYR_ASSERT(job->epoch == epoch);
+    MYR_ASSERT(queue_is_on(job));
     uint32_t service = job->service;
+    MYR_ASSERT(service == MYR_NONE || service < q->services.count);
     /* A node that asks for the job to be queued again has not failed it. */
     job->attempts += how == MYR_EXIT_FAILED;
     if (how == MYR_EXIT_OK) {
@@ -209,6 +226,7 @@ int myr_queue_exited(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t e
         queue_stop_job(q, id, MYR_STOP_FAILED, MYR_NONE);
         service = MYR_NONE;
     }
+    MYR_ASSERT(!queue_is_on(queue_job(q, id)));
     if (service != MYR_NONE) {
         queue_replace_replica(q, service, id);
     }
@@ -246,6 +264,7 @@ int myr_queue_lost(struct myr_queue *q, int64_t now_s, const uint32_t *nodes, ui
 /* Opens or closes a node for one reason; MYR_ESTALE when it is so already. */
 static int turn_node(struct myr_queue *q, int64_t now_s, uint32_t node, uint8_t bit, bool closed)
 {
+    MYR_ASSERT(bit && !(bit & (bit - 1)));
     if (node >= q->shape.nodes) {
         return MYR_ERANGE;
     }
@@ -256,6 +275,7 @@ static int turn_node(struct myr_queue *q, int64_t now_s, uint32_t node, uint8_t 
     int rc = queue_advance(q, now_s);
     if (rc == MYR_OK) {
         queue_close_node(q, node, bit, closed);
+        MYR_ASSERT(!(q->closed[node] & bit) == !closed);
         queue_cells_node(q, node);
         if (closed) {
             queue_claims_drop_on(q, node, false);
@@ -276,6 +296,7 @@ int myr_queue_drain(struct myr_queue *q, int64_t now_s, uint32_t node, bool drai
         MYR_ASSERT(q->spares_kept > 0);
         queue_close_node(q, node, CLOSED_SPARE, false); /* a spare must be good for use */
         q->spares_kept--;
+        MYR_ASSERT(!(q->closed[node] & CLOSED_SPARE));
     }
     return turn_node(q, now_s, node, CLOSED_DRAIN, drain);
 }

@@ -12,6 +12,7 @@ enum {
 /* So long from now the nodes are likely not needed yet. */
 static int64_t spare_s(const struct myr_queue *q, const struct hold *hold)
 {
+    MYR_ASSERT(hold->job < q->job_count);
     int64_t longest_s = 0;
     if (queue_strict(q, hold->job)) {
         return INT64_MIN; /* nothing new starts there any more, so that it ends */
@@ -28,6 +29,7 @@ static bool may_share(const struct myr_queue *q, const struct hold *hold, uint32
                       int64_t left_s)
 {
     const struct qjob *job = queue_job(q, id);
+    MYR_SLOW_ASSERT(job->id == id && job->state == MYR_JOB_WAITS);
     if (id == hold->job) {
         return false;
     }
@@ -58,6 +60,8 @@ static uint32_t next_guest(const struct myr_queue *q, const struct hold *hold, i
         for (uint32_t i = q->sizes.items[s].first; i != MYR_NONE;
              i = q->lines.items[i].next_alike) {
             const struct line *line = &q->lines.items[i];
+            MYR_SLOW_ASSERT(line->first != MYR_NONE);
+            MYR_SLOW_ASSERT(line->gpus == q->sizes.items[s].gpus);
             if (may_share(q, hold, line->first, left_s) && queue_may_start(q, line->first) &&
                 (!best || queue_line_before(q, line, best))) {
                 best = line;
@@ -80,9 +84,11 @@ void queue_share_holds(struct myr_queue *q)
             /* Who has a right to the nodes is no guest, and is not stopped as one. */
             bool by_right = queue_outranks(q, id, hold->job);
             if (queue_start(q, id) && !by_right) {
+                MYR_ASSERT(queue_job(q, id)->state != MYR_JOB_WAITS);
                 queue_job(q, id)->guest_of = hold->job;
             }
         }
+        MYR_ASSERT(h < q->holds.count && hold == &q->holds.items[h]); /* starts drop no hold */
         queue_set_held(q, hold, true);
     }
     /* A guest may have been a job with a hold of its own. */
@@ -98,6 +104,7 @@ void queue_share_holds(struct myr_queue *q)
  */
 static int64_t usable_until_s(const struct myr_queue *q, uint32_t node, int64_t hold_until_s)
 {
+    MYR_ASSERT(node < q->shape.nodes);
     int64_t until_s = q->closed[node] & CLOSED_HOLD ? hold_until_s : INT64_MAX;
     /* Spares and nodes out of use are not lent. */
     if (q->closed[node] & (CLOSED_SPARE | (CLOSED_BAD & ~CLOSED_WINDOW))) {
@@ -123,8 +130,10 @@ static int64_t hold_until_s(const struct myr_queue *q, const struct hold *hold)
     for (size_t i = 0; i < hold->nodes.count; i++) {
         uint32_t node = hold->nodes.items[i];
         for (uint32_t k = 0; k < q->node_job_count[node]; k++) {
+            MYR_SLOW_ASSERT(node < q->shape.nodes);
             const struct qjob *job =
                 queue_job(q, q->node_jobs[(size_t)node * q->shape.gpus_per_node + k]);
+            MYR_ASSERT(queue_is_on(job));
             if (job->spec.limit_s == 0) {
                 return INT64_MIN; /* nobody knows */
             }
@@ -141,8 +150,10 @@ static int64_t hold_until_s(const struct myr_queue *q, const struct hold *hold)
 static bool start_in_time(struct myr_queue *q, uint32_t id, uint32_t node, int64_t until_s)
 {
     const struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->state == MYR_JOB_WAITS && job->request == MYR_NONE);
-    MYR_ASSERT(!queue_is_gang(q, job->spec.gpus) && node < q->shape.nodes);
+    MYR_ASSERT(job->state == MYR_JOB_WAITS);
+    MYR_ASSERT(job->request == MYR_NONE);
+    MYR_ASSERT(!queue_is_gang(q, job->spec.gpus));
+    MYR_ASSERT(node < q->shape.nodes);
     /* The restart counts in any case, though one that has never run needs none. */
     int64_t end_s = q->now_s + job->spec.limit_s - job->saved_s + q->policy.restart_s;
     uint64_t mask = myr_placer_free_mask(q->placer, node), taken = 0;
@@ -154,10 +165,12 @@ static bool start_in_time(struct myr_queue *q, uint32_t id, uint32_t node, int64
         taken |= mask & (0 - mask);
         mask &= mask - 1;
     }
+    MYR_ASSERT(gpu_count(taken) == job->spec.gpus);
     myr_place_take(q->placer, node, taken);
     gang->count = 1;
     gang->shares[0] = (struct myr_share){node, taken};
     queue_run_job(q, id);
+    MYR_ASSERT(queue_is_on(job) && job->gang.count == 1);
     return true;
 }
 
@@ -167,6 +180,8 @@ static bool start_in_time(struct myr_queue *q, uint32_t id, uint32_t node, int64
  */
 static bool backfill_job(struct myr_queue *q, uint32_t id)
 {
+    MYR_ASSERT(queue_job(q, id)->spec.limit_s > 0);
+    MYR_ASSERT(queue_job(q, id)->request == MYR_NONE);
     for (size_t h = 0; h < q->holds.count; h++) {
         const struct hold *hold = &q->holds.items[h];
         int64_t until_s = hold_until_s(q, hold);
@@ -200,6 +215,7 @@ void queue_backfill(struct myr_queue *q)
         uint32_t next = line->next_busy, id = line->first;
         for (uint32_t looked = 0; id != MYR_NONE && looked < LOOK_MAX; looked++) {
             uint32_t behind = queue_job(q, id)->next;
+            MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_WAITS);
             /* Only plain jobs of one node are looked for. */
             if (queue_job(q, id)->spec.limit_s > 0 && !queue_is_gang(q, line->gpus) &&
                 line->request == MYR_NONE) {

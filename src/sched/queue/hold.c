@@ -12,12 +12,14 @@ enum { HOLD_SHARE = 8, CHOOSE_S = 60, ASK_S = 300, RARE_S = 24 * 3600 };
 void queue_set_held(struct myr_queue *q, const struct hold *hold, bool held)
 {
     for (size_t i = 0; i < hold->nodes.count; i++) {
+        MYR_SLOW_ASSERT(hold->nodes.items[i] < q->shape.nodes);
         queue_close_node(q, hold->nodes.items[i], CLOSED_HOLD, held);
     }
 }
 
 bool queue_has_hold(const struct myr_queue *q, uint32_t id)
 {
+    MYR_ASSERT(id < q->job_count);
     for (size_t i = 0; i < q->holds.count; i++) {
         if (q->holds.items[i].job == id) {
             return true;
@@ -31,6 +33,7 @@ static void remove_hold(struct myr_queue *q, size_t at)
 {
     MYR_ASSERT(at < q->holds.count);
     struct hold *hold = &q->holds.items[at];
+    MYR_ASSERT(hold->job < q->job_count);
     myr_vec_done(&hold->nodes);
     memmove(hold, hold + 1, (q->holds.count - at - 1) * sizeof(*hold));
     q->holds.count--;
@@ -42,6 +45,8 @@ static void remove_hold(struct myr_queue *q, size_t at)
  */
 int64_t queue_ready_s(const struct myr_queue *q, uint32_t node)
 {
+    MYR_SLOW_ASSERT(node < q->shape.nodes);
+    MYR_SLOW_ASSERT(q->node_job_count[node] == 0 || q->node_oldest_s[node] <= q->now_s);
     return q->node_job_count[node] ? q->now_s - q->node_oldest_s[node] + 60 : 0;
 }
 
@@ -56,7 +61,9 @@ static uint32_t pick_in_group(const struct myr_queue *q, uint32_t id, uint32_t g
                               uint32_t wanted, struct choice *ret)
 {
     uint32_t first = group * q->shape.group_nodes, end = first + q->shape.group_nodes, count = 0;
-    MYR_ASSERT(wanted > 0 && wanted <= q->shape.group_nodes && first < q->shape.nodes);
+    MYR_ASSERT(wanted > 0);
+    MYR_ASSERT(wanted <= q->shape.group_nodes);
+    MYR_ASSERT(first < q->shape.nodes);
     end = end < q->shape.nodes ? end : q->shape.nodes;
     for (uint32_t node = first; node < end; node++) {
         if (q->closed[node] || !queue_suits(q, queue_job(q, id), node)) {
@@ -75,6 +82,8 @@ static uint32_t pick_in_group(const struct myr_queue *q, uint32_t id, uint32_t g
             count += count < wanted;
         }
     }
+    MYR_ASSERT(count <= wanted);
+    MYR_SLOW_ASSERT(count < 2 || ret[count - 2].ready_s <= ret[count - 1].ready_s);
     return count;
 }
 
@@ -88,6 +97,7 @@ static bool ready_before(const struct choice *x, const struct choice *y)
 static void select_first(struct choice *all, uint32_t count, uint32_t wanted)
 {
     uint32_t low = 0, high = count;
+    MYR_ASSERT(wanted > 0);
     while (high - low > 1 && wanted > low && wanted < high) {
         struct choice pivot = all[low + (high - low) / 2];
         uint32_t i = low, j = high - 1;
@@ -106,6 +116,7 @@ static void select_first(struct choice *all, uint32_t count, uint32_t wanted)
             all[j--] = swap;
         }
         /* No two are equal: they met on the pivot, or left of i all are before all from i on. */
+        MYR_ASSERT(i >= low && i <= high);
         uint32_t right = i == j ? j + 1 : i;
         if (wanted >= j && wanted <= right && (i == j || wanted == i)) {
             return;
@@ -123,7 +134,9 @@ static void pick_anywhere(struct myr_queue *q, struct hold *hold, uint32_t neede
 {
     struct choice *all = myr_xcalloc(q->shape.nodes, sizeof(*all));
     uint32_t count = 0;
-    MYR_ASSERT(hold->nodes.count == 0 && needed > 0 && needed <= q->shape.nodes);
+    MYR_ASSERT(hold->nodes.count == 0);
+    MYR_ASSERT(needed > 0);
+    MYR_ASSERT(needed <= q->shape.nodes);
     for (uint32_t node = 0; node < q->shape.nodes; node++) {
         if (!q->closed[node] && queue_suits(q, queue_job(q, hold->job), node)) {
             all[count++] = (struct choice){node, queue_ready_s(q, node)};
@@ -131,6 +144,7 @@ static void pick_anywhere(struct myr_queue *q, struct hold *hold, uint32_t neede
     }
     select_first(all, count, needed);
     for (uint32_t i = 0; i < count && i < needed; i++) {
+        MYR_ASSERT(!q->closed[all[i].node]);
         myr_vec_push(&hold->nodes, all[i].node);
         queue_close_node(q, all[i].node, CLOSED_HOLD, true);
     }
@@ -143,7 +157,9 @@ static void pick_groups(struct myr_queue *q, struct hold *hold, uint32_t needed)
     uint32_t per = q->shape.group_nodes, groups = (q->shape.nodes + per - 1) / per;
     struct choice *picked = myr_xcalloc(per, sizeof(*picked));
     struct choice *best = myr_xcalloc(per, sizeof(*best));
-    MYR_ASSERT(hold->nodes.count == 0 && needed > 0 && needed <= q->shape.nodes);
+    MYR_ASSERT(hold->nodes.count == 0);
+    MYR_ASSERT(needed > 0);
+    MYR_ASSERT(needed <= q->shape.nodes);
     while (needed > 0) {
         uint32_t wanted = needed < per ? needed : per, best_count = 0;
         for (uint32_t g = 0; g < groups; g++) {
@@ -167,6 +183,7 @@ static void pick_groups(struct myr_queue *q, struct hold *hold, uint32_t needed)
             queue_close_node(q, best[i].node, CLOSED_HOLD, true);
             myr_vec_push(&hold->nodes, best[i].node);
         }
+        MYR_ASSERT(best_count <= needed);
         needed -= best_count;
     }
     free(picked);
@@ -176,6 +193,7 @@ static void pick_groups(struct myr_queue *q, struct hold *hold, uint32_t needed)
 /* Open, empty and of use to the job. */
 static bool is_idle(const struct myr_queue *q, uint32_t id, uint32_t node)
 {
+    MYR_SLOW_ASSERT(node < q->shape.nodes);
     return !q->closed[node] && q->node_job_count[node] == 0 &&
            queue_suits(q, queue_job(q, id), node);
 }
@@ -209,6 +227,7 @@ static bool keep_nodes(struct myr_queue *q, struct hold *hold, uint32_t needed)
         }
         queue_close_node(q, node, CLOSED_HOLD, false);
         queue_close_node(q, idle, CLOSED_HOLD, true);
+        MYR_ASSERT(idle != node && q->node_job_count[idle] == 0);
         hold->nodes.items[i] = idle;
     }
     return true;
@@ -231,7 +250,9 @@ static void choose_nodes(struct myr_queue *q, struct hold *hold)
         return;
     }
     /* UINT64_MAX: never chosen so far. */
+    MYR_ASSERT(needed > 0 && needed <= q->shape.nodes);
     bool late = hold->chosen == UINT64_MAX || q->now_s - hold->chosen_s >= CHOOSE_S;
+    MYR_ASSERT(hold->chosen == UINT64_MAX || hold->chosen_s <= q->now_s);
     hold->chosen = q->ends;
     hold->anywhere = anywhere;
     if ((!late || queue_overdue(q, hold->job)) && keep_nodes(q, hold, needed)) {
@@ -261,10 +282,12 @@ static bool can_afford(const struct myr_queue *q, const struct hold *hold)
             ready_s = q->policy.grace_s; /* then it is stopped */
         }
         last_s = ready_s > last_s ? ready_s : last_s;
+        MYR_ASSERT(ready_s <= longest_s);
         sum_s += ready_s;
     }
     /* Each node stands idle from when it is ready until the last one is. */
     int64_t idle = (last_s * (int64_t)hold->nodes.count - sum_s) * q->shape.gpus_per_node;
+    MYR_ASSERT(last_s >= 0 && idle >= 0);
     return longest_s <= q->policy.drain_s && idle <= q->drain_left / 1000000;
 }
 
@@ -279,15 +302,19 @@ static uint32_t large_waiting(const struct myr_queue *q)
         for (uint32_t i = q->sizes.items[s].first; i != MYR_NONE && count < 2;
              i = q->lines.items[i].next_alike) {
             /* A line of several jobs counts as two: more than one is all that is asked. */
+            MYR_SLOW_ASSERT(q->lines.items[i].first != MYR_NONE);
             count += q->lines.items[i].first == q->lines.items[i].last ? 1 : 2;
         }
     }
+    MYR_ASSERT(count <= 3);
     return count;
 }
 
 /* Of two that are due: who is further below its share, then who has waited longer. */
 static bool held_before(const struct myr_queue *q, uint32_t id, uint32_t other)
 {
+    MYR_ASSERT(id != other);
+    MYR_SLOW_ASSERT(!queue_outranks(q, id, other) || !queue_outranks(q, other, id));
     if (queue_outranks(q, id, other) || queue_outranks(q, other, id)) {
         return queue_outranks(q, id, other);
     }
@@ -312,6 +339,7 @@ static uint32_t next_to_hold(struct myr_queue *q)
         const struct line *line = &q->lines.items[i];
         int64_t after_s = queue_hold_s(q, line->gpus);
         for (uint32_t id = line->first; id != MYR_NONE; id = queue_job(q, id)->next) {
+            MYR_SLOW_ASSERT(queue_job(q, id)->state == MYR_JOB_WAITS);
             int64_t since_s = queue_job(q, id)->since_s;
             int64_t due_s = queue_after_s(since_s, after_s);
             if (due_s > q->now_s) {
@@ -338,6 +366,7 @@ static uint32_t next_to_hold(struct myr_queue *q)
         }
     }
     q->hold_scan_s = soonest_s;
+    MYR_ASSERT(best == MYR_NONE || soonest_s == q->now_s);
     return best;
 }
 
@@ -352,6 +381,7 @@ bool queue_drop_holds(struct myr_queue *q)
         queue_set_held(q, &q->holds.items[i], false);
         remove_hold(q, i);
     }
+    MYR_ASSERT(q->holds.count <= before);
     return q->holds.count < before;
 }
 
@@ -367,6 +397,7 @@ static size_t drop_outranked(struct myr_queue *q, uint32_t id)
             i++;
             continue;
         }
+        MYR_ASSERT(q->holds.items[i].job != id); /* nobody outranks itself */
         nodes += q->holds.items[i].nodes.count;
         queue_set_held(q, &q->holds.items[i], false);
         remove_hold(q, i);
@@ -378,6 +409,7 @@ static size_t drop_outranked(struct myr_queue *q, uint32_t id)
 static void ask_later(struct myr_queue *q)
 {
     q->hold_retry_s = q->now_s + ASK_S;
+    MYR_ASSERT(q->hold_retry_s > q->now_s);
     queue_wake_at(q, q->hold_retry_s);
 }
 
@@ -397,6 +429,7 @@ static void open_holds(struct myr_queue *q)
         if (id == MYR_NONE || queue_may_start(q, id)) {
             return;
         }
+        MYR_ASSERT(!queue_has_hold(q, id));
         size_t dropped = queue_strict(q, id) ? drop_outranked(q, id) : 0;
         MYR_ASSERT(dropped <= held);
         held -= dropped;
@@ -406,6 +439,7 @@ static void open_holds(struct myr_queue *q)
         }
         struct hold hold = {.job = id, .chosen = UINT64_MAX, .since_s = q->now_s};
         choose_nodes(q, &hold);
+        MYR_ASSERT(hold.nodes.count <= needed);
         if (!queue_strict(q, id) && !can_afford(q, &hold)) {
             queue_set_held(q, &hold, false);
             myr_vec_done(&hold.nodes);
@@ -431,6 +465,7 @@ void queue_serve_holds(struct myr_queue *q)
         queue_set_held(q, hold, false);
         if (!over) {
             queue_start_above(q, id); /* what is held gives way to those */
+            MYR_ASSERT(i < q->holds.count && q->holds.items[i].job == id);
             if (queue_may_start(q, id) && queue_start(q, id)) {
                 over = true;
             } else if (q->drain_left < 0 && !queue_strict(q, id)) {
@@ -441,6 +476,7 @@ void queue_serve_holds(struct myr_queue *q)
             }
         }
         if (over) {
+            MYR_ASSERT(q->holds.items[i].job == id);
             remove_hold(q, i);
         } else {
             i++;
@@ -451,20 +487,24 @@ void queue_serve_holds(struct myr_queue *q)
     }
 }
 
+/* Whether what is held for a job is open to another that asks with this priority. */
+static bool gives_way(const struct myr_queue *q, uint32_t held, uint32_t id, int32_t priority)
+{
+    const struct myr_queue_job *spec = &queue_job(q, id)->spec, *other = &queue_job(q, held)->spec;
+    if (held == id || other->priority != priority) {
+        return held == id || other->priority < priority;
+    }
+    /* With its own priority also by shares; with another one, a trial, by priority alone. */
+    return spec->priority == priority && queue_outranks(q, id, held);
+}
+
 void queue_lift_holds(struct myr_queue *q, uint32_t id, int32_t priority, bool lifted)
 {
-    const struct myr_queue_job *spec = &queue_job(q, id)->spec;
+    MYR_ASSERT(id < q->job_count);
+    MYR_ASSERT(priority >= -MYR_PRIORITY_MAX);
     for (size_t i = 0; i < q->holds.count; i++) {
-        uint32_t job = q->holds.items[i].job;
-        const struct myr_queue_job *held = &queue_job(q, job)->spec;
-        /*
-         * With its own priority also by shares; with another one, which is a trial, by priority
-         * alone.
-         */
-        bool gives_way =
-            held->priority < priority || (held->priority == priority &&
-                                          spec->priority == priority && queue_outranks(q, id, job));
-        if (job == id || gives_way) {
+        /* All are closed again: who gives way to whom may have changed with what was started. */
+        if (!lifted || gives_way(q, q->holds.items[i].job, id, priority)) {
             queue_set_held(q, &q->holds.items[i], !lifted);
         }
     }
@@ -474,6 +514,7 @@ int64_t queue_held_s(const struct myr_queue *q, uint32_t id)
 {
     for (size_t i = 0; i < q->holds.count; i++) {
         if (q->holds.items[i].job == id) {
+            MYR_ASSERT(q->holds.items[i].since_s <= q->now_s);
             return q->now_s - q->holds.items[i].since_s;
         }
     }

@@ -17,7 +17,8 @@ void queue_decide_add(struct myr_queue *q, const struct myr_decision *decision)
         q->handed = false;
     }
     /* What starts or stops is one incarnation of a job; those count from 1. */
-    MYR_ASSERT(decision->job < q->job_count && decision->by != decision->job);
+    MYR_ASSERT(decision->job < q->job_count);
+    MYR_ASSERT(decision->by != decision->job);
     MYR_ASSERT(decision->kind == MYR_DECIDE_REPLACE || decision->epoch > 0);
     myr_vec_push(&q->decisions, *decision);
 }
@@ -26,7 +27,8 @@ void queue_count_running(struct myr_queue *q, const struct myr_queue_job *spec, 
 {
     bool large = queue_is_large(q, spec->gpus, 4);
     q->shares++;
-    MYR_ASSERT(spec->gpus > 0 && spec->tenant < q->tenant_count);
+    MYR_ASSERT(spec->gpus > 0);
+    MYR_ASSERT(spec->tenant < q->tenant_count);
     MYR_SLOW_ASSERT(more || (q->priority_runs[spec->priority + MYR_PRIORITY_MAX] > 0 &&
                              q->big_runs >= large && q->busy_gpus >= spec->gpus));
     for (uint32_t t = spec->tenant; t != MYR_NONE; t = q->tenants[t].parent) {
@@ -38,7 +40,8 @@ void queue_count_running(struct myr_queue *q, const struct myr_queue_job *spec, 
     q->priority_runs[spec->priority + MYR_PRIORITY_MAX] += more ? 1 : UINT32_MAX;
     q->big_runs += large ? (more ? 1 : UINT32_MAX) : 0;
     MYR_ASSERT(q->busy_gpus <= (uint64_t)q->shape.nodes * q->shape.gpus_per_node);
-    MYR_ASSERT(q->tenant_gpus[spec->tenant] <= q->busy_gpus && q->big_runs <= q->jobs.count);
+    MYR_ASSERT(q->tenant_gpus[spec->tenant] <= q->busy_gpus);
+    MYR_ASSERT(q->big_runs <= q->jobs.count);
 }
 
 /* A job comes or is over: its tenants have one more to share for, or one less. */
@@ -57,13 +60,16 @@ static void count_present(struct myr_queue *q, uint32_t tenant, bool more)
             b->count += more ? 1 : UINT32_MAX;
             b->weight += more ? weight : 0 - weight;
         }
-        MYR_ASSERT(b->count <= b->jobs && (b->count == 0) == (b->jobs == 0));
-        MYR_ASSERT(b->weight >= b->count && (b->count == 0) == (b->weight == 0));
+        MYR_ASSERT(b->count <= b->jobs);
+        MYR_ASSERT((b->count == 0) == (b->jobs == 0));
+        MYR_ASSERT(b->weight >= b->count);
+        MYR_ASSERT((b->count == 0) == (b->weight == 0));
     }
 }
 
 void queue_set_present(struct myr_queue *q, uint32_t id, bool present)
 {
+    MYR_SLOW_ASSERT(queue_job(q, id)->id == id); /* nothing is written to who is forgotten */
     struct qjob *job = queue_job(q, id);
     if (!job->present == present) {
         count_present(q, job->spec.tenant, present);
@@ -81,6 +87,7 @@ static void find_oldest(struct myr_queue *q, uint32_t node)
         int64_t start_s = queue_job(q, id)->start_s - queue_job(q, id)->saved_s;
         oldest_s = start_s < oldest_s ? start_s : oldest_s;
     }
+    MYR_ASSERT(q->node_job_count[node] == 0 || oldest_s <= q->now_s);
     q->node_oldest_s[node] = oldest_s;
 }
 
@@ -88,10 +95,12 @@ static void find_oldest(struct myr_queue *q, uint32_t node)
 static void list_on_nodes(struct myr_queue *q, uint32_t id, bool in)
 {
     const struct myr_gang *gang = &queue_job(q, id)->gang;
-    MYR_ASSERT(gang->count > 0 && gang->count <= q->shape.nodes);
+    MYR_ASSERT(gang->count > 0);
+    MYR_ASSERT(gang->count <= q->shape.nodes);
     for (uint32_t i = 0; i < gang->count; i++) {
         uint32_t node = gang->shares[i].node;
-        MYR_SLOW_ASSERT(node < q->shape.nodes && gang->shares[i].gpus != 0);
+        MYR_SLOW_ASSERT(node < q->shape.nodes);
+        MYR_SLOW_ASSERT(gang->shares[i].gpus != 0);
         size_t first = (size_t)node * q->shape.gpus_per_node;
         uint32_t *jobs = &q->node_jobs[first];
         uint8_t *gpus = &q->node_job_gpus[first];
@@ -109,6 +118,7 @@ static void list_on_nodes(struct myr_queue *q, uint32_t id, bool in)
             at++;
         }
         MYR_ASSERT(at < count);
+        MYR_SLOW_ASSERT(gpus[at] == gpu_count(gang->shares[i].gpus));
         jobs[at] = jobs[count - 1];
         gpus[at] = gpus[count - 1];
         q->node_job_count[node]--;
@@ -121,7 +131,9 @@ struct myr_gang *queue_gang_room(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
     uint32_t nodes = queue_nodes_of(q, job);
-    MYR_ASSERT(job->state == MYR_JOB_WAITS && nodes > 0 && nodes <= q->shape.nodes);
+    MYR_ASSERT(job->state == MYR_JOB_WAITS);
+    MYR_ASSERT(nodes > 0);
+    MYR_ASSERT(nodes <= q->shape.nodes);
     job->gang.shares = myr_xrealloc(job->gang.shares, nodes, sizeof(struct myr_share));
     job->gang.count = 0;
     return &job->gang;
@@ -147,16 +159,22 @@ __attribute__((unused)) static bool has_its_gpus(const struct myr_queue *q, cons
 static void begin(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->id == id && !queue_is_on(job) && job->pending == 0);
-    MYR_ASSERT(job->result == MYR_RESULT_NONE && job->spec.gpus <= job->wish);
+    MYR_ASSERT(job->id == id);
+    MYR_ASSERT(!queue_is_on(job));
+    MYR_ASSERT(job->pending == 0);
+    MYR_ASSERT(job->result == MYR_RESULT_NONE);
+    MYR_ASSERT(job->spec.gpus <= job->wish);
     MYR_SLOW_ASSERT(has_its_gpus(q, job));
-    MYR_ASSERT(job->gang.count > 0 && (job->leaving == 0 || job->spec.restart_epoch));
+    MYR_ASSERT(job->gang.count > 0);
+    MYR_ASSERT((job->leaving == 0 || job->spec.restart_epoch));
     job->state = q->policy.confirm ? MYR_JOB_STARTING : MYR_JOB_RUNS;
     job->since_s = q->now_s - job->since_s; /* while it runs: the time waited so far */
+    MYR_ASSERT(job->since_s >= 0);
     job->start_s = q->now_s;
     job->start_pass = q->pass;
     job->guest_of = MYR_NONE;
     job->epoch++;
+    MYR_ASSERT(job->epoch > 0);
     queue_count_running(q, &job->spec, true);
     list_on_nodes(q, id, true);
     struct myr_decision decision = {
@@ -169,20 +187,25 @@ void queue_run_job(struct myr_queue *q, uint32_t id)
     MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_WAITS);
     queue_dequeue(q, id);
     begin(q, id);
+    MYR_SLOW_ASSERT(queue_is_on(queue_job(q, id)));
 }
 
 void queue_run_unqueued(struct myr_queue *q, uint32_t id)
 {
-    MYR_ASSERT(!queue_is_on(queue_job(q, id)) && queue_job(q, id)->pending == 0);
+    MYR_ASSERT(!queue_is_on(queue_job(q, id)));
+    MYR_ASSERT(queue_job(q, id)->pending == 0);
     begin(q, id);
 }
 
 void queue_begin_work(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->state == MYR_JOB_STARTING && job->gang.count > 0 && job->epoch > 0);
+    MYR_ASSERT(job->state == MYR_JOB_STARTING);
+    MYR_ASSERT(job->gang.count > 0);
+    MYR_ASSERT(job->epoch > 0);
     job->state = MYR_JOB_RUNS;
     /* What passed until the last rank was there is no work. */
+    MYR_ASSERT(job->start_s <= q->now_s);
     job->start_s = q->now_s;
     for (uint32_t i = 0; i < job->gang.count; i++) {
         find_oldest(q, job->gang.shares[i].node);
@@ -195,6 +218,7 @@ static void stake_out(struct myr_queue *q, const struct qjob *job)
     MYR_ASSERT(job->epoch > 0); /* a stake of epoch 0 is a claim */
     for (uint32_t i = 0; i < job->gang.count; i++) {
         const struct myr_share *share = &job->gang.shares[i];
+        MYR_SLOW_ASSERT(!(myr_placer_free_mask(q->placer, share->node) & share->gpus));
         struct stake stake = {
             .job = job->id, .epoch = job->epoch, .node = share->node, .gpus = share->gpus};
         queue_stake_add(q, &stake);
@@ -205,7 +229,9 @@ static void stake_out(struct myr_queue *q, const struct qjob *job)
 static void leave_nodes(struct myr_queue *q, uint32_t id, bool gone)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(queue_is_on(job) && job->gang.count > 0 && job->pending == 0);
+    MYR_ASSERT(queue_is_on(job));
+    MYR_ASSERT(job->gang.count > 0);
+    MYR_ASSERT(job->pending == 0);
     q->ends++;
     list_on_nodes(q, id, false);
     if (gone) {
@@ -215,6 +241,7 @@ static void leave_nodes(struct myr_queue *q, uint32_t id, bool gone)
     } else {
         stake_out(q, job);
         job->leaving += job->gang.count;
+        MYR_ASSERT(job->leaving >= job->gang.count);
     }
     queue_count_running(q, &job->spec, false);
     /* From now on it counts how long no such gang has run. */
@@ -222,7 +249,8 @@ static void leave_nodes(struct myr_queue *q, uint32_t id, bool gone)
         q->big_last_min = queue_minute_of(q->now_s);
     }
     queue_leave_own(q, id);
-    MYR_ASSERT(job->owner == MYR_NONE && job->spec.gpus <= job->wish);
+    MYR_ASSERT(job->owner == MYR_NONE);
+    MYR_ASSERT(job->spec.gpus <= job->wish);
     /* An elastic job asks for all it wishes again. */
     job->spec.gpus = job->wish;
 }
@@ -231,8 +259,10 @@ static void leave_nodes(struct myr_queue *q, uint32_t id, bool gone)
 static void finish_end(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->result != MYR_RESULT_NONE && job->pending == 0);
-    MYR_SLOW_ASSERT(job->state != MYR_JOB_DONE && job->owner == MYR_NONE);
+    MYR_ASSERT(job->result != MYR_RESULT_NONE);
+    MYR_ASSERT(job->pending == 0);
+    MYR_SLOW_ASSERT(job->state != MYR_JOB_DONE);
+    MYR_SLOW_ASSERT(job->owner == MYR_NONE);
     /* The end of a strict job is the end of its last rank. */
     MYR_ASSERT(job->leaving == 0 || job->spec.restart_epoch);
     queue_set_present(q, id, false);
@@ -255,14 +285,17 @@ static void finish_end(struct myr_queue *q, uint32_t id)
 void queue_settle(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_SLOW_ASSERT(job->id == id && job->state != MYR_JOB_DONE);
-    MYR_ASSERT(job->pending == 0 && job->owner == MYR_NONE);
+    MYR_SLOW_ASSERT(job->id == id);
+    MYR_SLOW_ASSERT(job->state != MYR_JOB_DONE);
+    MYR_ASSERT(job->pending == 0);
+    MYR_ASSERT(job->owner == MYR_NONE);
     job->gang.count = 0;
     /* A strict job never has two incarnations: it waits in no line before the last is gone. */
     if (job->leaving > 0 && !job->spec.restart_epoch) {
         job->state = MYR_JOB_STOPPING;
     } else if (job->result != MYR_RESULT_NONE) {
         /* As for jobs that run: from here on the time it has waited. */
+        MYR_ASSERT(job->since_s <= q->now_s);
         job->since_s = q->now_s - job->since_s;
         finish_end(q, id);
     } else if (job->user_held) {
@@ -273,11 +306,14 @@ void queue_settle(struct myr_queue *q, uint32_t id)
         queue_set_present(q, id, true);
         queue_enqueue(q, id);
     }
+    MYR_ASSERT(!queue_is_on(job) && job->state != MYR_JOB_CLAIMS);
 }
 
 static void decide_stop(struct myr_queue *q, const struct qjob *job, enum myr_stop_reason reason,
                         uint32_t by)
 {
+    MYR_ASSERT(reason != MYR_STOP_NONE);
+    MYR_ASSERT(by == MYR_NONE || by < q->job_count);
     struct myr_decision decision = {
         .kind = MYR_DECIDE_STOP, .reason = reason, .job = job->id, .epoch = job->epoch, .by = by};
     queue_decide_add(q, &decision);
@@ -303,7 +339,9 @@ static bool retract_start(struct myr_queue *q, struct qjob *job)
 void queue_unload_job(struct myr_queue *q, uint32_t id, enum myr_stop_reason reason, uint32_t by)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(queue_is_on(job) && by != id);
+    MYR_ASSERT(queue_is_on(job));
+    MYR_ASSERT(by != id);
+    MYR_ASSERT(job->since_s >= 0); /* while it runs: how long it has waited */
     if (retract_start(q, job)) {
         /* Nobody was told to start, so nobody has to confirm that it stopped. */
         leave_nodes(q, id, true);
@@ -317,6 +355,7 @@ void queue_unload_job(struct myr_queue *q, uint32_t id, enum myr_stop_reason rea
     }
     leave_nodes(q, id, !q->policy.confirm);
     job->since_s = q->now_s - job->since_s;
+    MYR_ASSERT(job->since_s <= q->now_s);
     job->stops++;
     decide_stop(q, job, reason, by);
 }
@@ -331,9 +370,12 @@ void queue_move_share(struct myr_queue *q, uint32_t id, const struct myr_share *
                       const struct myr_share *to)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->state == MYR_JOB_RUNS && job->owner == MYR_NONE);
-    MYR_ASSERT(from->node != to->node && to->node < q->shape.nodes);
-    MYR_ASSERT(gpu_count(from->gpus) == gpu_count(to->gpus) && to->gpus != 0);
+    MYR_ASSERT(job->state == MYR_JOB_RUNS);
+    MYR_ASSERT(job->owner == MYR_NONE);
+    MYR_ASSERT(from->node != to->node);
+    MYR_ASSERT(to->node < q->shape.nodes);
+    MYR_ASSERT(gpu_count(from->gpus) == gpu_count(to->gpus));
+    MYR_ASSERT(to->gpus != 0);
     uint32_t moved = 0;
     /* As with a stop: it goes on from its last checkpoint after a restart. */
     job->saved_s += queue_worked_s(q, job) - queue_unsaved_s(q, job);
@@ -357,6 +399,7 @@ void queue_move_share(struct myr_queue *q, uint32_t id, const struct myr_share *
 
 void queue_swap_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t spare)
 {
+    MYR_ASSERT(node != spare && spare < q->shape.nodes);
     const struct myr_gang *gang = &queue_job(q, id)->gang;
     for (uint32_t i = 0; i < gang->count; i++) {
         if (gang->shares[i].node == node) {
@@ -371,7 +414,9 @@ void queue_swap_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t s
 void queue_close_node(struct myr_queue *q, uint32_t node, uint8_t bit, bool closed)
 {
     MYR_ASSERT(node < q->shape.nodes);
-    MYR_ASSERT(bit && !(bit & (bit - 1)) && !(bit & ~(CLOSED_HOLD | CLOSED_SPARE | CLOSED_BAD)));
+    MYR_ASSERT(bit);
+    MYR_ASSERT(!(bit & (bit - 1)));
+    MYR_ASSERT(!(bit & ~(CLOSED_HOLD | CLOSED_SPARE | CLOSED_BAD)));
     uint8_t was = q->closed[node];
     /* A choice of nodes for a hold cannot get better by holding nodes. */
     q->ends += bit != CLOSED_HOLD;
@@ -387,7 +432,9 @@ void queue_end_job(struct myr_queue *q, uint32_t id, enum myr_job_result result,
                    enum myr_stop_reason reason)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->state != MYR_JOB_CLAIMS && result != MYR_RESULT_NONE);
+    MYR_ASSERT(job->state != MYR_JOB_CLAIMS);
+    MYR_ASSERT(result != MYR_RESULT_NONE);
+    MYR_ASSERT((uint32_t)result <= MYR_RESULT_CANCELLED);
     if (job->state == MYR_JOB_DONE) {
         return;
     }
@@ -413,5 +460,6 @@ void queue_end_job(struct myr_queue *q, uint32_t id, enum myr_job_result result,
         }
         job->since_s = q->now_s - job->since_s;
     }
+    MYR_ASSERT(job->since_s >= 0);
     finish_end(q, id);
 }

@@ -52,6 +52,7 @@ void queue_lengths_add(struct lengths *l, uint32_t gpus, int64_t seconds)
     l->counts[class][bucket]++;
     l->totals[class]++;
     /* The last class counts the jobs of all sizes. */
+    MYR_ASSERT(l->counts[class][bucket] <= l->totals[class]);
     l->counts[LENGTH_CLASSES - 1][bucket]++;
     l->totals[LENGTH_CLASSES - 1]++;
 }
@@ -67,6 +68,7 @@ static uint32_t telling_class(const struct lengths *l, uint32_t gpus)
 /* Whether a class has grown by so much that what was found of it is out of date. */
 static bool has_grown(uint32_t total, uint32_t found)
 {
+    MYR_ASSERT(found <= total); /* what has ended is never taken back */
     return found == 0 || total - found > total / AGAIN;
 }
 
@@ -84,9 +86,11 @@ int64_t queue_lengths_end_s(struct lengths *l, uint32_t gpus)
         while (bucket > 0 && (longer + l->counts[class][bucket - 1]) * ONE_IN <= total) {
             longer += l->counts[class][--bucket];
         }
+        MYR_ASSERT(longer * ONE_IN <= total);
         l->end_s[class] = bucket ? bucket_end_s(bucket - 1) : 0;
         l->asked[class] = total;
     }
+    MYR_ASSERT(l->end_s[class] >= 0);
     return l->end_s[class];
 }
 
@@ -100,6 +104,7 @@ static_assert(LENGTH_BUCKETS < UINT8_MAX, "a bucket in a byte");
  */
 static void find_costs(struct lengths *l, uint32_t class)
 {
+    MYR_ASSERT(class < LENGTH_CLASSES);
     const int64_t most_s = INT64_C(1) << 30; /* so that no sum overflows */
     int64_t alive = 0;
     for (uint32_t b = LENGTH_BUCKETS; b-- > 0;) {
@@ -118,8 +123,10 @@ static void find_costs(struct lengths *l, uint32_t class)
             }
         }
         /* A bucket in a byte, one more: 0 stays for ages that too few have reached. */
+        MYR_ASSERT(best_s >= 0 && ended <= alive);
         l->cost[class][b] = (uint8_t)(best_s < INT64_MAX ? bucket_of(best_s) + 1 : 0);
     }
+    MYR_ASSERT((uint64_t)alive == l->totals[class]);
     l->told[class] = l->totals[class];
 }
 
@@ -133,5 +140,6 @@ int64_t queue_lengths_cost_s(struct lengths *l, uint32_t gpus, int64_t age_s)
         uint32_t bucket = bucket_of(age_s);
         cost = l->cost[class][bucket < LENGTH_BUCKETS ? bucket : LENGTH_BUCKETS - 1];
     }
+    MYR_ASSERT(cost <= LENGTH_BUCKETS);
     return cost ? bucket_end_s(cost - 1) : age_s;
 }

@@ -21,12 +21,15 @@ static uint32_t line_for(struct myr_queue *q, const struct qjob *job, uint32_t l
                         .request = job->request,
                         .first = MYR_NONE,
                         .last = MYR_NONE};
+    MYR_ASSERT(line.tenant < q->tenant_count && line.gpus > 0);
     uint64_t key = queue_line_key(&line);
     const uint32_t *known = myr_u64map_find(&q->line_of, key);
     if (known) {
         struct line *old = &q->lines.items[*known];
-        MYR_ASSERT(*known < q->lines.count && old->request == job->request);
-        MYR_ASSERT(old->priority == line.priority && old->level == level);
+        MYR_ASSERT(*known < q->lines.count);
+        MYR_ASSERT(old->request == job->request);
+        MYR_ASSERT(old->priority == line.priority);
+        MYR_ASSERT(old->level == level);
         if (old->first == MYR_NONE) { /* of a request that is gone: its number was given again */
             old->tenant = line.tenant;
             old->gpus = line.gpus;
@@ -41,6 +44,7 @@ static uint32_t line_for(struct myr_queue *q, const struct qjob *job, uint32_t l
 /* The place of a size among those that wait; where it would be if none of it does. */
 static size_t size_at(const struct myr_queue *q, uint32_t gpus)
 {
+    MYR_SLOW_ASSERT(gpus > 0);
     size_t low = 0, high = q->sizes.count;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -50,12 +54,14 @@ static size_t size_at(const struct myr_queue *q, uint32_t gpus)
             high = middle;
         }
     }
+    MYR_SLOW_ASSERT(low == q->sizes.count || q->sizes.items[low].gpus >= gpus);
     return low;
 }
 
 /* The lists of sizes and of lines alike let a search go by size, smallest first. */
 static void list_alike(struct myr_queue *q, uint32_t at)
 {
+    MYR_ASSERT(at < q->lines.count);
     struct line *line = &q->lines.items[at];
     size_t place = size_at(q, line->gpus);
     if (place == q->sizes.count || q->sizes.items[place].gpus != line->gpus) {
@@ -71,7 +77,8 @@ static void list_alike(struct myr_queue *q, uint32_t at)
     line->previous_alike = MYR_NONE;
     line->next_alike = size->first;
     if (size->first != MYR_NONE) {
-        MYR_ASSERT(size->first != at && q->lines.items[size->first].gpus == line->gpus);
+        MYR_ASSERT(size->first != at);
+        MYR_ASSERT(q->lines.items[size->first].gpus == line->gpus);
         q->lines.items[size->first].previous_alike = at;
     }
     size->first = at;
@@ -82,11 +89,14 @@ static void unlist_alike(struct myr_queue *q, uint32_t at)
 {
     const struct line *line = &q->lines.items[at];
     size_t place = size_at(q, line->gpus);
-    MYR_ASSERT(place < q->sizes.count && q->sizes.items[place].gpus == line->gpus);
+    MYR_ASSERT(place < q->sizes.count);
+    MYR_ASSERT(q->sizes.items[place].gpus == line->gpus);
     uint32_t *link = line->previous_alike == MYR_NONE
                          ? &q->sizes.items[place].first
                          : &q->lines.items[line->previous_alike].next_alike;
     MYR_ASSERT(*link == at);
+    MYR_SLOW_ASSERT(line->next_alike == MYR_NONE ||
+                    q->lines.items[line->next_alike].previous_alike == at);
     *link = line->next_alike;
     if (line->next_alike != MYR_NONE) {
         q->lines.items[line->next_alike].previous_alike = line->previous_alike;
@@ -101,14 +111,17 @@ static void unlist_alike(struct myr_queue *q, uint32_t at)
 /* Busy lines are linked in the order in which they became so; unlinking keeps that order. */
 static void set_busy(struct myr_queue *q, uint32_t at, bool busy)
 {
+    MYR_ASSERT(at < q->lines.count);
     struct line *line = &q->lines.items[at];
     /* Either way it has no jobs at this moment: the first is about to come, or the last went. */
-    MYR_ASSERT(line->first == MYR_NONE && line->last == MYR_NONE);
+    MYR_ASSERT(line->first == MYR_NONE);
+    MYR_ASSERT(line->last == MYR_NONE);
     MYR_SLOW_ASSERT((q->busy_first == MYR_NONE) == (q->busy_last == MYR_NONE));
     if (busy) {
         line->previous_busy = q->busy_last;
         line->next_busy = MYR_NONE;
         *(q->busy_last == MYR_NONE ? &q->busy_first : &q->lines.items[q->busy_last].next_busy) = at;
+        MYR_ASSERT(q->busy_last != at); /* it is in no list */
         q->busy_last = at;
         list_alike(q, at);
         return;
@@ -118,7 +131,8 @@ static void set_busy(struct myr_queue *q, uint32_t at, bool busy)
                            : &q->lines.items[line->previous_busy].next_busy;
     uint32_t *behind = line->next_busy == MYR_NONE ? &q->busy_last
                                                    : &q->lines.items[line->next_busy].previous_busy;
-    MYR_ASSERT(*before == at && *behind == at);
+    MYR_ASSERT(*before == at);
+    MYR_ASSERT(*behind == at);
     *before = line->next_busy;
     *behind = line->previous_busy;
     unlist_alike(q, at);
@@ -130,11 +144,13 @@ static void set_busy(struct myr_queue *q, uint32_t at, bool busy)
  */
 static uint32_t place_in_line(const struct myr_queue *q, const struct line *line, int64_t since_s)
 {
+    MYR_ASSERT((line->first == MYR_NONE) == (line->last == MYR_NONE));
     uint32_t back = line->last, front = line->first;
     while (back != MYR_NONE && queue_job(q, back)->since_s > since_s) {
         if (queue_job(q, front)->since_s > since_s) {
             return queue_job(q, front)->previous;
         }
+        MYR_SLOW_ASSERT(front != MYR_NONE); /* the two meet before */
         front = queue_job(q, front)->next;
         back = queue_job(q, back)->previous;
     }
@@ -144,8 +160,11 @@ static uint32_t place_in_line(const struct myr_queue *q, const struct line *line
 /* Of those that wait some are of a kind; never more than all. */
 static void assert_waiting(const struct myr_queue *q)
 {
-    MYR_ASSERT(q->waiting <= q->jobs.count && q->reclaiming <= q->waiting);
-    MYR_ASSERT(q->limited <= q->waiting && q->elastic <= q->waiting && q->shaped <= q->waiting);
+    MYR_ASSERT(q->waiting <= q->jobs.count);
+    MYR_ASSERT(q->reclaiming <= q->waiting);
+    MYR_ASSERT(q->limited <= q->waiting);
+    MYR_ASSERT(q->elastic <= q->waiting);
+    MYR_ASSERT(q->shaped <= q->waiting);
 }
 
 /* Into its line, behind those that have waited longer. */
@@ -153,9 +172,13 @@ static void line_up(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
     /* Who waits has nothing, and no older ranks that it would have to wait for. */
-    MYR_ASSERT(job->id == id && job->gang.count == 0 && job->pending == 0);
-    MYR_SLOW_ASSERT(job->owner == MYR_NONE && job->result == MYR_RESULT_NONE);
+    MYR_ASSERT(job->id == id);
+    MYR_ASSERT(job->gang.count == 0);
+    MYR_ASSERT(job->pending == 0);
+    MYR_SLOW_ASSERT(job->owner == MYR_NONE);
+    MYR_SLOW_ASSERT(job->result == MYR_RESULT_NONE);
     MYR_ASSERT(job->leaving == 0 || job->spec.restart_epoch);
+    MYR_ASSERT(job->since_s <= q->now_s);
     job->line = line_for(q, job, queue_level_of(q, job->saved_s));
     struct line *line = &q->lines.items[job->line];
     if (line->first == MYR_NONE) {
@@ -191,11 +214,14 @@ void queue_dequeue(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
     struct line *line = &q->lines.items[job->line];
-    MYR_ASSERT(job->state == MYR_JOB_WAITS && q->waiting > 0 && job->line < q->lines.count);
+    MYR_ASSERT(job->state == MYR_JOB_WAITS);
+    MYR_ASSERT(q->waiting > 0);
+    MYR_ASSERT(job->line < q->lines.count);
     uint32_t *before =
         job->previous == MYR_NONE ? &line->first : &queue_job(q, job->previous)->next;
     uint32_t *behind = job->next == MYR_NONE ? &line->last : &queue_job(q, job->next)->previous;
-    MYR_ASSERT(*before == id && *behind == id);
+    MYR_ASSERT(*before == id);
+    MYR_ASSERT(*behind == id);
     *before = job->next;
     *behind = job->previous;
     /* Only a new first job changes when its line is due. */
@@ -223,6 +249,7 @@ void queue_wake_at(struct myr_queue *q, int64_t time_s)
 /* The moments at which a waiting job gets more rights. */
 static void wake_for(struct myr_queue *q, uint32_t id)
 {
+    MYR_SLOW_ASSERT(queue_job(q, id)->state == MYR_JOB_WAITS);
     const struct qjob *job = queue_job(q, id);
     uint32_t gpus = job->spec.gpus;
     bool gang = queue_is_gang(q, gpus);
@@ -237,6 +264,7 @@ static void wake_for(struct myr_queue *q, uint32_t id)
         if (after[i] > 0 && time_s < INT64_MAX && time_s > q->now_s) {
             /* With its id: the wake is dropped when the job no longer waits. */
             myr_heap_push(&q->wakes, time_s, id);
+            MYR_SLOW_ASSERT(q->wakes.count > 0 && q->wakes.items[0].key <= time_s);
         }
     }
 }
@@ -244,12 +272,14 @@ static void wake_for(struct myr_queue *q, uint32_t id)
 void queue_enqueue(struct myr_queue *q, uint32_t id)
 {
     line_up(q, id);
+    MYR_SLOW_ASSERT(queue_job(q, id)->state == MYR_JOB_WAITS);
     wake_for(q, id);
 }
 
 /* Only where the heap is in use and the line may ever stop anybody. */
 static void add(struct myr_queue *q, uint32_t at)
 {
+    MYR_ASSERT(at < q->lines.count);
     const struct line *line = &q->lines.items[at];
     MYR_ASSERT(line->first != MYR_NONE);
     /* Under other policies only those that reclaim ever stop anybody. */
@@ -261,7 +291,8 @@ static void add(struct myr_queue *q, uint32_t at)
 void queue_first_changed(struct myr_queue *q, uint32_t at)
 {
     struct line *line = &q->lines.items[at];
-    MYR_ASSERT(line->first != MYR_NONE && queue_job(q, line->first)->line == at);
+    MYR_ASSERT(line->first != MYR_NONE);
+    MYR_ASSERT(queue_job(q, line->first)->line == at);
     line->since_s = queue_job(q, line->first)->since_s;
     add(q, at);
 }
@@ -269,7 +300,9 @@ void queue_first_changed(struct myr_queue *q, uint32_t at)
 void queue_ask_again(struct myr_queue *q, uint32_t at, int64_t time_s)
 {
     /* A time that has come would be due again at once, and the round would never end. */
-    MYR_ASSERT(time_s > q->now_s && at < q->lines.count);
+    MYR_ASSERT(time_s > q->now_s);
+    MYR_ASSERT(at < q->lines.count);
+    MYR_ASSERT(q->lines.items[at].first != MYR_NONE);
     queue_job(q, q->lines.items[at].first)->retry_s = time_s;
     add(q, at);
 }
@@ -277,6 +310,7 @@ void queue_ask_again(struct myr_queue *q, uint32_t at, int64_t time_s)
 /* The heap is no more than what the lines say, so it can be lost and made again. */
 static void make_anew(struct myr_queue *q)
 {
+    MYR_ASSERT(!q->tries.known);
     q->tries.known = true;
     for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
         add(q, i);
@@ -297,6 +331,7 @@ static void take_due(struct myr_queue *q)
             myr_vec_push(&q->tries.due, (uint32_t)item.value);
         }
     }
+    MYR_ASSERT(q->tries.due.count <= q->lines.count); /* each of them once */
 }
 
 uint32_t queue_tries_next(struct myr_queue *q, bool (*hopeless)(struct myr_queue *q, uint32_t line))
@@ -309,6 +344,7 @@ uint32_t queue_tries_next(struct myr_queue *q, bool (*hopeless)(struct myr_queue
     for (size_t i = 0; i < q->tries.due.count;) {
         uint32_t at = q->tries.due.items[i];
         struct line *line = &q->lines.items[at];
+        MYR_ASSERT(at < q->lines.count);
         /* One that is not due any more has another entry in the heap. */
         if (line->first == MYR_NONE || queue_job(q, line->first)->retry_s > q->now_s ||
             hopeless(q, at)) {
@@ -321,6 +357,7 @@ uint32_t queue_tries_next(struct myr_queue *q, bool (*hopeless)(struct myr_queue
         }
         i++;
     }
+    MYR_ASSERT(best == MYR_NONE || q->lines.items[best].first != MYR_NONE);
     return best;
 }
 

@@ -9,6 +9,7 @@
 
 static bool is_whole(const struct myr_queue *q, uint32_t node)
 {
+    MYR_SLOW_ASSERT(node < q->shape.nodes);
     return gpu_count(myr_placer_free_mask(q->placer, node)) == q->shape.gpus_per_node;
 }
 
@@ -19,6 +20,7 @@ void myr_queue_keep_spares(struct myr_queue *q, uint32_t count)
     for (uint32_t node = 0; node < q->shape.nodes && q->spares_kept > count; node++) {
         if (q->closed[node] & CLOSED_SPARE) {
             queue_close_node(q, node, CLOSED_SPARE, false);
+            MYR_ASSERT(q->spares_kept > 0);
             q->spares_kept--;
         }
     }
@@ -47,6 +49,7 @@ void queue_fill_spares(struct myr_queue *q)
         if (best == MYR_NONE) {
             return; /* as soon as nodes are free */
         }
+        MYR_ASSERT(!q->closed[best] && q->node_job_count[best] == 0);
         queue_close_node(q, best, CLOSED_SPARE, true);
         q->spares_kept++;
         MYR_ASSERT(q->spares_kept <= q->shape.nodes);
@@ -56,6 +59,7 @@ void queue_fill_spares(struct myr_queue *q)
 /* The spare nearest to a node: in its group, its pod, anywhere. */
 static uint32_t nearest_spare(const struct myr_queue *q, uint32_t node)
 {
+    MYR_ASSERT(node < q->shape.nodes);
     uint32_t best = MYR_NONE, best_far = UINT32_MAX;
     for (uint32_t n = 0; n < q->shape.nodes; n++) {
         uint32_t far = n / q->shape.group_nodes == node / q->shape.group_nodes ? 0
@@ -67,13 +71,17 @@ static uint32_t nearest_spare(const struct myr_queue *q, uint32_t node)
             best = n;
         }
     }
+    MYR_ASSERT(best == MYR_NONE || (best != node && q->node_job_count[best] == 0));
     return best;
 }
 
 /* The job goes on with the spare in the node's place, from its last checkpoint. */
 static void replace_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t spare)
 {
-    MYR_ASSERT(q->closed[spare] & CLOSED_SPARE && q->closed[node] & CLOSED_DOWN);
+    MYR_ASSERT(node < q->shape.nodes && spare < q->shape.nodes);
+    MYR_ASSERT(q->closed[spare] & CLOSED_SPARE);
+    MYR_ASSERT(q->closed[node] & CLOSED_DOWN);
+    MYR_ASSERT(queue_job(q, id)->owner == MYR_NONE && !q->policy.confirm);
     queue_swap_node(q, id, node, spare);
     queue_decide_add(q, &(struct myr_decision){.kind = MYR_DECIDE_REPLACE,
                                                .reason = MYR_STOP_NODE,
@@ -94,16 +102,20 @@ static void close_lost(struct myr_queue *q, uint32_t node)
     queue_close_node(q, node, CLOSED_DOWN, true);
     queue_cells_node(q, node);
     queue_claims_drop_on(q, node, false);
+    MYR_ASSERT(!(q->closed[node] & CLOSED_SPARE));
+    MYR_SLOW_ASSERT(queue_claimed_gpus(q, node) == 0);
 }
 
 /* Where nothing is confirmed: who runs there goes on with a spare at once, or waits again. */
 static void leave_node(struct myr_queue *q, uint32_t node)
 {
+    MYR_ASSERT(!q->policy.confirm);
     /* One spare takes in all jobs of the node, on the same GPUs. */
     uint32_t spare = q->node_job_count[node] ? nearest_spare(q, node) : MYR_NONE;
     while (q->node_job_count[node]) {
         /* The list shrinks with each job, so its first entry is always the next one. */
         uint32_t id = q->node_jobs[(size_t)node * q->shape.gpus_per_node];
+        MYR_ASSERT(queue_is_on(queue_job(q, id)));
         if (spare != MYR_NONE && queue_job(q, id)->owner == MYR_NONE) {
             replace_node(q, id, node, spare);
         } else {
@@ -121,6 +133,7 @@ static void leave_node(struct myr_queue *q, uint32_t node)
 /* Where stops are confirmed: all lost nodes of a gang are replaced in one step. */
 static void mend_node(struct myr_queue *q, uint32_t node)
 {
+    MYR_ASSERT(q->policy.confirm);
     while (q->node_job_count[node]) {
         uint32_t id = q->node_jobs[(size_t)node * q->shape.gpus_per_node];
         MYR_ASSERT(queue_is_on(queue_job(q, id)));
@@ -132,9 +145,11 @@ static void mend_node(struct myr_queue *q, uint32_t node)
 
 void queue_lose_nodes(struct myr_queue *q, const uint32_t *nodes, uint32_t count)
 {
+    MYR_ASSERT(count > 0 && count <= q->shape.nodes);
     /* All are closed before anybody is moved, so that no lost node is chosen to replace another. */
     for (uint32_t i = 0; i < count; i++) {
-        MYR_ASSERT(nodes[i] < q->shape.nodes && !(q->closed[nodes[i]] & CLOSED_DOWN));
+        MYR_ASSERT(nodes[i] < q->shape.nodes);
+        MYR_ASSERT(!(q->closed[nodes[i]] & CLOSED_DOWN));
         close_lost(q, nodes[i]);
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -163,6 +178,7 @@ int myr_queue_node(struct myr_queue *q, int64_t now_s, uint32_t node, bool usabl
     } else {
         queue_lose_nodes(q, &node, 1);
     }
+    MYR_ASSERT(!(q->closed[node] & CLOSED_DOWN) == usable);
     return MYR_OK;
 }
 
@@ -178,6 +194,7 @@ void queue_end_avoids(struct myr_queue *q)
         queue_close_node(q, avoid.node, CLOSED_AVOID, false);
         queue_cells_node(q, avoid.node);
     }
+    MYR_ASSERT(kept <= q->avoids.count);
     q->avoids.count = kept;
 }
 
@@ -198,6 +215,7 @@ int myr_queue_maintain(struct myr_queue *q, const struct myr_window *spec, struc
     memset(&window, 0, sizeof(window));
     window.spec = *spec;
     window.id = q->window_count++;
+    MYR_ASSERT(q->windows.count == 0 || q->windows.items[q->windows.count - 1].id < window.id);
     myr_vec_push(&q->windows, window);
     /* The queue must be called at each of its turns. */
     queue_wake_at(q, spec->start_s - spec->drain_s);
@@ -209,9 +227,11 @@ int myr_queue_maintain(struct myr_queue *q, const struct myr_window *spec, struc
 /* Whether any window that drains or is open has the node. */
 static bool in_open_window(const struct myr_queue *q, uint32_t node)
 {
+    MYR_SLOW_ASSERT(node < q->shape.nodes);
     for (size_t i = 0; i < q->windows.count; i++) {
         const struct window *w = &q->windows.items[i];
         /* Below 'first' the difference wraps and is larger than any count. */
+        MYR_SLOW_ASSERT(w->stage <= 3);
         if (w->stage > 0 && w->stage < 3 && node - w->spec.first < w->spec.count) {
             return true;
         }
@@ -222,8 +242,10 @@ static bool in_open_window(const struct myr_queue *q, uint32_t node)
 /* To its next stage: closes, stops or opens, node by node. */
 static void turn_window(struct myr_queue *q, struct window *window, uint32_t stage)
 {
-    MYR_ASSERT(stage <= 3 && stage != window->stage);
+    MYR_ASSERT(stage <= 3);
+    MYR_ASSERT(stage != window->stage);
     MYR_ASSERT(window->spec.count <= q->shape.nodes - window->spec.first);
+    MYR_ASSERT(window->stage <= 3 && window->spec.first < q->shape.nodes);
     window->stage = stage;
     for (uint32_t i = 0; i < window->spec.count; i++) {
         uint32_t node = window->spec.first + i;
@@ -237,6 +259,7 @@ static void turn_window(struct myr_queue *q, struct window *window, uint32_t sta
         if (stage == 2) {
             queue_claims_drop_on(q, node, false);
         }
+        MYR_ASSERT(stage != 2 || q->node_job_count[node] == 0);
         queue_cells_node(q, node);
     }
 }
@@ -253,6 +276,7 @@ static void forget_windows(struct myr_queue *q)
             q->windows.items[kept++] = *w;
         }
     }
+    MYR_ASSERT(kept <= q->windows.count);
     q->windows.count = kept;
 }
 
@@ -265,6 +289,7 @@ void queue_turn_windows(struct myr_queue *q)
                          : q->now_s >= w->spec.start_s                   ? 2
                          : q->now_s >= w->spec.start_s - w->spec.drain_s ? 1
                                                                          : 0;
+        MYR_ASSERT(w->stage <= 3);
         if (stage != w->stage) {
             turn_window(q, w, stage);
         }
@@ -287,6 +312,7 @@ int myr_queue_cancel_window(struct myr_queue *q, int64_t now_s, uint32_t window)
     }
     int rc = queue_advance(q, now_s);
     if (rc == MYR_OK) {
+        MYR_ASSERT(w->id == window && w->stage < 3);
         w->cancelled = true; /* its nodes open with the next decision */
     }
     return rc;

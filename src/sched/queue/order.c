@@ -8,6 +8,7 @@
 /* It fits on open nodes, and near enough or it has waited for that long enough. */
 static bool fits_near(const struct myr_queue *q, uint32_t id)
 {
+    MYR_SLOW_ASSERT(queue_job(q, id)->state == MYR_JOB_WAITS);
     if (queue_job(q, id)->request != MYR_NONE) {
         return queue_request_fits((struct myr_queue *)q, id); /* it keeps what it counted */
     }
@@ -26,6 +27,7 @@ bool queue_may_start(const struct myr_queue *q, uint32_t id)
     const struct qjob *job = queue_job(q, id);
     uint32_t gpus = job->spec.gpus;
     /* Cells that turned out to have no node that is well are not asked twice in one decision. */
+    MYR_SLOW_ASSERT(job->id == id && gpus > 0);
     if (job->request == MYR_NONE && job->blocked_pass != q->pass &&
         queue_fits_own(q, job->spec.tenant, gpus)) {
         return true;
@@ -36,6 +38,7 @@ bool queue_may_start(const struct myr_queue *q, uint32_t id)
 /* The same for a line: whether its tenant's cells may have room for the first job. */
 static bool fits_own(const struct myr_queue *q, const struct line *line)
 {
+    MYR_SLOW_ASSERT(line->first != MYR_NONE);
     return line->request == MYR_NONE && queue_job(q, line->first)->blocked_pass != q->pass &&
            queue_fits_own(q, line->tenant, line->gpus);
 }
@@ -54,6 +57,7 @@ static const struct line *next_blocking(const struct myr_queue *q)
         }
     }
     /* Who blocks the nodes of all does not block the cells of others. */
+    MYR_ASSERT((best == NULL) == (q->busy_first == MYR_NONE));
     return best && queue_may_start(q, best->first) ? best : best_own;
 }
 
@@ -73,6 +77,7 @@ static const struct line *next_line(const struct myr_queue *q, uint32_t above)
         for (uint32_t i = q->sizes.items[s].first; i != MYR_NONE;
              i = q->lines.items[i].next_alike) {
             const struct line *line = &q->lines.items[i];
+            MYR_SLOW_ASSERT(line->first != MYR_NONE && line->gpus == q->sizes.items[s].gpus);
             /* The order is cheaper to compare than room is to find. */
             if ((!best || queue_line_before(q, line, best)) && queue_may_start(q, line->first) &&
                 (above == MYR_NONE || queue_outranks(q, line->first, above))) {
@@ -89,13 +94,16 @@ static void place(struct myr_queue *q, uint32_t id)
     uint32_t gpus = queue_job(q, id)->spec.gpus;
     struct myr_gang *gang = queue_gang_room(q, id);
     bool placed = myr_place(q->placer, gpus, gang);
-    MYR_ASSERT(placed && gang->count > 0);
+    MYR_ASSERT(placed);
+    MYR_ASSERT(gang->count > 0);
+    MYR_ASSERT(gang->count <= queue_nodes_of(q, queue_job(q, id)));
 }
 
 bool queue_start(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->state == MYR_JOB_WAITS && job->pending == 0);
+    MYR_ASSERT(job->state == MYR_JOB_WAITS);
+    MYR_ASSERT(job->pending == 0);
     if (job->request != MYR_NONE) {
         return queue_request_start(q, id, queue_nodes_of(q, job));
     }
@@ -113,6 +121,7 @@ bool queue_start(struct myr_queue *q, uint32_t id)
     }
     place(q, id);
     queue_run_job(q, id);
+    MYR_ASSERT(queue_is_on(job));
     return true;
 }
 
@@ -124,12 +133,14 @@ void queue_start_what_fits(struct myr_queue *q)
         if (!line) {
             return;
         }
+        MYR_ASSERT(line->first != MYR_NONE);
         (void)queue_start(q, line->first); /* what cannot start does not count as fitting now */
     }
 }
 
 void queue_start_above(struct myr_queue *q, uint32_t id)
 {
+    MYR_ASSERT(id < q->job_count);
     for (const struct line *line = next_line(q, id); line; line = next_line(q, id)) {
         (void)queue_start(q, line->first);
     }

@@ -10,6 +10,8 @@
 /* Makes 'wanted' GPUs of a node claimable by stopping borrowers, the cheapest first. */
 static void clear_borrowers(struct myr_queue *q, uint32_t node, uint32_t wanted, uint32_t by)
 {
+    MYR_ASSERT(node < q->shape.nodes && wanted > 0);
+    MYR_ASSERT(wanted <= q->shape.gpus_per_node && by < q->job_count);
     while (gpu_count(queue_claimable_gpus(q, node)) < wanted) {
         uint32_t best = MYR_NONE;
         for (uint32_t i = 0; i < q->node_job_count[node]; i++) {
@@ -23,6 +25,7 @@ static void clear_borrowers(struct myr_queue *q, uint32_t node, uint32_t wanted,
             }
         }
         if (best != MYR_NONE) {
+            MYR_ASSERT(best != by);
             queue_stop_job(q, best, MYR_STOP_OWNER, by);
             continue;
         }
@@ -35,6 +38,7 @@ static void clear_borrowers(struct myr_queue *q, uint32_t node, uint32_t wanted,
 /* Whether the private placement can be had without stopping anybody. */
 static bool is_clear(const struct myr_queue *q, uint32_t owner, const struct myr_gang *own)
 {
+    MYR_ASSERT(owner < q->tenant_count && own->count > 0);
     for (uint32_t i = 0; i < own->count; i++) {
         uint32_t node = queue_cells_physical(q, owner, own->shares[i].node);
         if (gpu_count(myr_placer_free_mask(q->placer, node)) < gpu_count(own->shares[i].gpus)) {
@@ -46,7 +50,8 @@ static bool is_clear(const struct myr_queue *q, uint32_t owner, const struct myr
 
 bool queue_start_own(struct myr_queue *q, uint32_t id, bool force)
 {
-    MYR_ASSERT(q->cells && queue_job(q, id)->state == MYR_JOB_WAITS);
+    MYR_ASSERT(q->cells);
+    MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_WAITS);
     uint32_t nodes = myr_place_nodes(q->placer, queue_job(q, id)->spec.gpus);
     struct myr_gang own = {0, myr_xcalloc(nodes, sizeof(struct myr_share))};
     /* Cells are bound to places first: only then it is known which nodes have to be cleared. */
@@ -62,6 +67,7 @@ bool queue_start_own(struct myr_queue *q, uint32_t id, bool force)
         return false;
     }
     queue_cells_enter(q, id, owner, own);
+    MYR_ASSERT(queue_job(q, id)->owner == owner);
     queue_claim_begin(q, id);
     for (uint32_t i = 0; i < own.count; i++) {
         uint32_t node = queue_cells_physical(q, owner, own.shares[i].node);
@@ -70,5 +76,6 @@ bool queue_start_own(struct myr_queue *q, uint32_t id, bool force)
         queue_claim_share(q, id, node, gpus);
     }
     queue_claim_end(q, id);
+    MYR_ASSERT(queue_job(q, id)->state != MYR_JOB_WAITS);
     return true;
 }

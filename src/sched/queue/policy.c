@@ -48,6 +48,7 @@ int32_t queue_minute_of(int64_t time_s)
 
 uint32_t queue_level_of(const struct myr_queue *q, int64_t work_s)
 {
+    MYR_ASSERT(work_s >= 0);
     uint32_t level = 0;
     int64_t most = q->policy.level_s;
     if (!q->policy.preempt || most <= 0) {
@@ -58,11 +59,13 @@ uint32_t queue_level_of(const struct myr_queue *q, int64_t work_s)
         /* Each level takes four times the work of the one above it. */
         most *= 4;
     }
+    MYR_ASSERT(level < MYR_QUEUE_LEVELS);
     return level;
 }
 
 int64_t queue_worked_s(const struct myr_queue *q, const struct qjob *job)
 {
+    MYR_SLOW_ASSERT(queue_is_on(job) && job->start_s <= q->now_s);
     /* After a stop the first seconds of a run restore the checkpoint: they are no work. */
     int64_t ran = q->now_s - job->start_s - (job->stops ? q->policy.restart_s : 0);
     return ran > 0 ? ran : 0;
@@ -72,6 +75,7 @@ int64_t queue_unsaved_s(const struct myr_queue *q, const struct qjob *job)
 {
     int64_t ran = queue_worked_s(q, job);
     /* Without checkpoints everything is lost, earlier runs included. */
+    MYR_ASSERT(job->saved_s >= 0);
     return q->policy.checkpoint_s > 0 ? ran % q->policy.checkpoint_s : ran + job->saved_s;
 }
 
@@ -80,6 +84,7 @@ int64_t queue_stop_cost(const struct myr_queue *q, const struct qjob *job)
     if (job->start_pass == q->pass && !q->handed) {
         return 0; /* its start is only being decided: it is taken back, and never was */
     }
+    MYR_SLOW_ASSERT(queue_is_on(job) && job->spec.gpus > 0);
     return (int64_t)job->spec.gpus * (queue_unsaved_s(q, job) + q->policy.restart_s);
 }
 
@@ -96,12 +101,15 @@ bool queue_strict(const struct myr_queue *q, uint32_t id)
 
 int64_t queue_locality_s(const struct myr_queue *q, uint32_t gpus, int64_t most_s)
 {
+    MYR_SLOW_ASSERT(gpus > 0);
     uint32_t nodes = myr_place_nodes(q->placer, gpus), per = q->shape.group_nodes;
+    MYR_SLOW_ASSERT(nodes > 0);
     return most_s / ((nodes + per - 1) / per);
 }
 
 bool queue_is_large(const struct myr_queue *q, uint32_t gpus, uint32_t part)
 {
+    MYR_SLOW_ASSERT(gpus > 0 && part > 0);
     return queue_is_gang(q, gpus) && part * myr_place_nodes(q->placer, gpus) >= q->shape.nodes;
 }
 
@@ -123,6 +131,7 @@ int64_t queue_hold_s(const struct myr_queue *q, uint32_t gpus)
 static bool has_too_many(const struct myr_queue *q, uint32_t tenant, const struct brothers *b,
                          uint64_t weight)
 {
+    MYR_SLOW_ASSERT(tenant < q->tenant_count && weight > 0);
     enum { DEVIATIONS = 5 };
     __extension__ typedef unsigned __int128 wide;
     wide mine = (wide)q->tenant_jobs[tenant] * b->weight, due = (wide)b->jobs * weight;
@@ -143,6 +152,7 @@ static uint32_t octaves(const struct myr_queue *q, uint32_t tenant)
     static const double least[] = {0, 0, 1448, 1774, 2048};
     uint32_t parent = q->tenants[tenant].parent;
     const struct brothers *b = &q->brothers[parent == MYR_NONE ? 0 : parent + 1];
+    MYR_SLOW_ASSERT(q->tenant_gpus[tenant] <= q->busy_gpus);
     uint64_t all = parent == MYR_NONE ? q->busy_gpus : q->tenant_gpus[parent];
     uint64_t weight = q->tenants[tenant].weight ? q->tenants[tenant].weight : 1;
     if (b->count < 2 || q->tenant_gpus[tenant] == 0 || !has_too_many(q, tenant, b, weight)) {
@@ -150,6 +160,7 @@ static uint32_t octaves(const struct myr_queue *q, uint32_t tenant)
         return 0;
     }
     /* Shares in parts of 1024, as in 'least': √2, √3 and twice what the weight gives. */
+    MYR_ASSERT(all >= q->tenant_gpus[tenant]); /* its parent has what it has */
     double runs = (double)q->tenant_gpus[tenant] * (double)b->weight * 1024;
     double step = (double)all * (double)weight * least[b->count < 4 ? b->count : 4];
     uint32_t count = 0;
@@ -161,6 +172,7 @@ static uint32_t octaves(const struct myr_queue *q, uint32_t tenant)
 
 uint32_t queue_excess(const struct myr_queue *q, uint32_t tenant)
 {
+    MYR_SLOW_ASSERT(tenant < q->tenant_count && q->shares > 0);
     static_assert(MYR_TENANT_DEPTH_MAX <= sizeof(uint32_t), "a byte for each level");
     struct excess *known = &q->excess[tenant];
     /* Asked with every comparison of lines, so it is kept until somebody's share changes. */

@@ -41,6 +41,7 @@ struct claim {
 /* Whether the victim's tenant is that much further beyond its share than the claimant's. */
 static bool floods(const struct myr_queue *q, const struct claim *claim, const struct qjob *victim)
 {
+    MYR_SLOW_ASSERT(claim->job < q->job_count && queue_is_on(victim));
     enum { FAR_OCTAVES = 4, ROOT_SHIFT = 24 };
     /* The highest byte is of the root: organisations are compared, not their teams. */
     uint32_t own = queue_excess(q, queue_job(q, claim->job)->spec.tenant) >> ROOT_SHIFT;
@@ -50,6 +51,7 @@ static bool floods(const struct myr_queue *q, const struct claim *claim, const s
 /* What the end of a job that runs costs from now on. */
 static int64_t cost_of(const struct myr_queue *q, const struct qjob *job)
 {
+    MYR_SLOW_ASSERT(queue_is_on(job) && job->saved_s >= 0);
     return queue_lengths_cost_s(q->lengths, job->spec.gpus, job->saved_s + queue_worked_s(q, job));
 }
 
@@ -57,6 +59,7 @@ static int64_t cost_of(const struct myr_queue *q, const struct qjob *job)
 static bool may_stop(const struct myr_queue *q, const struct claim *claim,
                      const struct qjob *victim)
 {
+    MYR_SLOW_ASSERT(victim->id != claim->job && queue_is_on(victim));
     if (claim->anyone) {
         return true;
     }
@@ -103,6 +106,8 @@ struct victim {
 static uint32_t victims_on(const struct myr_queue *q, const struct claim *claim, uint32_t node,
                            uint32_t wanted, struct victim *ret, int64_t *ret_cost)
 {
+    MYR_SLOW_ASSERT(node < q->shape.nodes && wanted > 0);
+    MYR_SLOW_ASSERT(wanted <= q->shape.gpus_per_node);
     uint32_t count = 0, have = gpu_count(queue_claimable_gpus(q, node)), needed = 0;
     *ret_cost = 0;
     for (uint32_t i = 0; i < q->node_job_count[node] && have < wanted; i++) {
@@ -126,6 +131,7 @@ static uint32_t victims_on(const struct myr_queue *q, const struct claim *claim,
         *ret_cost += ret[needed].cost;
         needed++;
     }
+    MYR_SLOW_ASSERT(needed <= count && count <= q->shape.gpus_per_node);
     return have >= wanted ? needed : MYR_NONE;
 }
 
@@ -133,12 +139,15 @@ static uint32_t victims_on(const struct myr_queue *q, const struct claim *claim,
 static void add_victims(struct myr_queue *q, const struct claim *claim, uint32_t node,
                         uint32_t wanted)
 {
+    MYR_ASSERT(node < q->shape.nodes && !q->closed[node]);
     struct victim victims[MYR_SCHED_GPUS_MAX];
     int64_t cost;
     uint32_t count = victims_on(q, claim, node, wanted, victims, &cost);
-    MYR_ASSERT(count != MYR_NONE && count <= q->node_job_count[node]);
+    MYR_ASSERT(count != MYR_NONE);
+    MYR_ASSERT(count <= q->node_job_count[node]);
     for (uint32_t v = 0; v < count; v++) {
-        MYR_ASSERT(victims[v].job != claim->job && victims[v].gpus > 0);
+        MYR_ASSERT(victims[v].job != claim->job);
+        MYR_ASSERT(victims[v].gpus > 0);
         bool known = false;
         for (size_t i = 0; i < q->victims.count && !known; i++) {
             known = q->victims.items[i] == victims[v].job;
@@ -155,6 +164,7 @@ static int64_t price(const struct myr_queue *q, const struct claim *claim)
     int64_t cost = 0;
     for (size_t i = 0; i < q->victims.count; i++) {
         const struct qjob *victim = queue_job(q, q->victims.items[i]);
+        MYR_ASSERT(queue_is_on(victim));
         cost += victim->spec.priority == claim->priority ? queue_stop_cost(q, victim) : 0;
     }
     return cost;
@@ -170,6 +180,7 @@ static bool ends_more(const struct myr_queue *q, const struct claim *claim)
     int64_t sum = 0;
     for (size_t i = 0; i < q->victims.count && !claim->graced; i++) {
         const struct qjob *victim = queue_job(q, q->victims.items[i]);
+        MYR_ASSERT(queue_is_on(victim));
         if (victim->spec.priority == claim->priority && victim->guest_of != claim->job &&
             !floods(q, claim, victim)) {
             int64_t cost_s = cost_of(q, victim);
@@ -177,6 +188,7 @@ static bool ends_more(const struct myr_queue *q, const struct claim *claim)
         }
     }
     /* The claim's cost over each victim's own, summed, is at most one in WORTH_TIMES. */
+    MYR_ASSERT(sum >= 0);
     return sum * WORTH_TIMES <= ONE;
 }
 
@@ -186,11 +198,13 @@ static bool ends_more(const struct myr_queue *q, const struct claim *claim)
  */
 static bool pay(struct myr_queue *q, const struct claim *claim, int64_t cost)
 {
+    MYR_ASSERT(queue_waited_s(q, claim->job) >= 0);
     if (cost * 1000 > q->loss_left ||
         cost > (int64_t)claim->gpus * (WORTH_S + queue_waited_s(q, claim->job))) {
         return false;
     }
     q->loss_left -= cost * 1000;
+    MYR_ASSERT(q->loss_left >= 0);
     return true;
 }
 
@@ -198,7 +212,8 @@ static bool pay(struct myr_queue *q, const struct claim *claim, int64_t cost)
 static void start_on_nodes(struct myr_queue *q, uint32_t id)
 {
     uint32_t left = queue_job(q, id)->spec.gpus;
-    MYR_ASSERT(q->nodes.count > 0 && q->nodes.count <= q->shape.nodes);
+    MYR_ASSERT(q->nodes.count > 0);
+    MYR_ASSERT(q->nodes.count <= q->shape.nodes);
     queue_claim_begin(q, id);
     for (size_t i = 0; i < q->nodes.count; i++) {
         uint32_t per = queue_request_per_node(q, queue_job(q, id)), here = left < per ? left : per;
@@ -206,6 +221,7 @@ static void start_on_nodes(struct myr_queue *q, uint32_t id)
         left -= here;
     }
     MYR_ASSERT(left == 0);
+    MYR_ASSERT(queue_job(q, id)->gang.count == q->nodes.count);
     queue_claim_end(q, id);
 }
 
@@ -215,6 +231,7 @@ static void take_over(struct myr_queue *q, const struct claim *claim)
     MYR_ASSERT(queue_job(q, claim->job)->state == MYR_JOB_WAITS);
     for (size_t i = 0; i < q->victims.count; i++) {
         const struct qjob *victim = queue_job(q, q->victims.items[i]);
+        MYR_ASSERT(queue_is_on(victim) && victim->id != claim->job);
         bool level = victim->spec.priority == claim->priority;
         queue_stop_job(q, q->victims.items[i], level ? MYR_STOP_LEVEL : MYR_STOP_PRIORITY,
                        claim->job);
@@ -224,11 +241,13 @@ static void take_over(struct myr_queue *q, const struct claim *claim)
         !queue_request_start_on(q, claim->job, q->nodes.items, (uint32_t)q->nodes.count)) {
         start_on_nodes(q, claim->job);
     }
+    MYR_ASSERT(queue_job(q, claim->job)->state != MYR_JOB_WAITS);
 }
 
 /* A job of one node: the node where making room costs least. */
 static bool find_node(struct myr_queue *q, const struct claim *claim)
 {
+    MYR_ASSERT(!claim->gang && claim->gpus <= q->shape.gpus_per_node);
     struct victim victims[MYR_SCHED_GPUS_MAX];
     uint32_t best = MYR_NONE;
     int64_t best_cost = INT64_MAX, cost;
@@ -251,6 +270,7 @@ static bool find_node(struct myr_queue *q, const struct claim *claim)
 /* What it costs to empty each node; INT64_MAX: it cannot be. Returns how many can be. */
 static uint32_t price_nodes(const struct myr_queue *q, const struct claim *claim, int64_t *ret)
 {
+    MYR_ASSERT(claim->gang && claim->per_node > 0);
     struct victim victims[MYR_SCHED_GPUS_MAX];
     uint32_t count = 0;
     for (uint32_t node = 0; node < q->shape.nodes; node++) {
@@ -260,6 +280,7 @@ static uint32_t price_nodes(const struct myr_queue *q, const struct claim *claim
         ret[node] = can ? ret[node] : INT64_MAX;
         count += can;
     }
+    MYR_ASSERT(count <= q->shape.nodes);
     return count;
 }
 
@@ -268,7 +289,9 @@ static uint32_t cheapest_in_group(const struct myr_queue *q, const int64_t *pric
                                   uint32_t wanted, uint32_t *ret, int64_t *ret_cost)
 {
     uint32_t first = group * q->shape.group_nodes, end = first + q->shape.group_nodes, count = 0;
-    MYR_ASSERT(wanted > 0 && wanted <= q->shape.group_nodes && first < q->shape.nodes);
+    MYR_ASSERT(wanted > 0);
+    MYR_ASSERT(wanted <= q->shape.group_nodes);
+    MYR_ASSERT(first < q->shape.nodes);
     end = end < q->shape.nodes ? end : q->shape.nodes;
     for (uint32_t node = first; node < end; node++) {
         if (prices[node] == INT64_MAX) {
@@ -289,12 +312,14 @@ static uint32_t cheapest_in_group(const struct myr_queue *q, const int64_t *pric
     for (uint32_t i = 0; i < count; i++) {
         *ret_cost += prices[ret[i]];
     }
+    MYR_ASSERT(count <= wanted);
     return count;
 }
 
 /* Group by group, the ones that are cheapest to empty, into q->nodes; false: not near enough. */
 static bool choose_groups(struct myr_queue *q, const struct claim *claim, int64_t *prices)
 {
+    MYR_ASSERT(claim->nodes > 0 && claim->nodes <= q->shape.nodes);
     uint32_t per = q->shape.group_nodes, groups = (q->shape.nodes + per - 1) / per;
     uint32_t needed = claim->nodes;
     uint32_t *picked = myr_xcalloc(per, sizeof(*picked)), *best = myr_xcalloc(per, sizeof(*best));
@@ -320,6 +345,7 @@ static bool choose_groups(struct myr_queue *q, const struct claim *claim, int64_
             myr_vec_push(&q->nodes, best[i]);
             prices[best[i]] = INT64_MAX; /* not twice */
         }
+        MYR_ASSERT(best_count <= wanted && best_cost < INT64_MAX);
         needed -= best_count;
     }
     free(picked);
@@ -379,6 +405,7 @@ bool queue_find_stops(struct myr_queue *q, uint32_t id, int32_t priority, bool a
                           .by_level = q->policy.preempt,
                           .anyone = anyone};
     /* Nodes held for it, or for who gives way to it, count as open while it looks. */
+    MYR_ASSERT(job->state == MYR_JOB_WAITS && claim.nodes > 0);
     queue_lift_holds(q, id, priority, true);
     bool found = find_room(q, &claim);
     queue_lift_holds(q, id, priority, false);
@@ -389,6 +416,7 @@ bool queue_find_stops(struct myr_queue *q, uint32_t id, int32_t priority, bool a
 static int64_t retry_s(const struct myr_queue *q, uint32_t id)
 {
     int64_t waited_s = queue_waited_s(q, id);
+    MYR_ASSERT(waited_s >= 0);
     int64_t again_s = waited_s / RETRY_SHARE;
     if (queue_held_s(q, id) >= 0 && queue_is_large(q, queue_job(q, id)->spec.gpus, 2)) {
         return RETRY_S; /* the cluster stands still for it */
@@ -403,6 +431,7 @@ static int64_t retry_s(const struct myr_queue *q, uint32_t id)
 /* Whether any job of lower priority runs. */
 static bool runs_below(const struct myr_queue *q, int32_t priority)
 {
+    MYR_ASSERT(priority >= -MYR_PRIORITY_MAX && priority <= MYR_PRIORITY_MAX);
     for (int32_t p = -MYR_PRIORITY_MAX; p < priority; p++) {
         if (q->priority_runs[p + MYR_PRIORITY_MAX] > 0) {
             return true;
@@ -432,12 +461,14 @@ static int64_t least_cost(const struct myr_queue *q, uint32_t gpus)
             lacks--;
         }
     }
+    MYR_ASSERT(lacks <= gpus);
     return lacks * q->policy.restart_s;
 }
 
 /* What an end of the line's first job costs. */
 static int64_t first_cost_s(const struct myr_queue *q, const struct line *line)
 {
+    MYR_ASSERT(line->first != MYR_NONE);
     return queue_lengths_cost_s(q->lengths, line->gpus, queue_job(q, line->first)->saved_s);
 }
 
@@ -470,7 +501,8 @@ static void note_vain(struct myr_queue *q, const struct line *line, int64_t cost
                         .priority = line->priority,
                         .at_s = q->now_s,
                         .cost = cost};
-    MYR_ASSERT(line->gpus > 0 && q->tries.vain_next < VAIN_MAX); /* without GPUs: no note */
+    MYR_ASSERT(line->gpus > 0);
+    MYR_ASSERT(q->tries.vain_next < VAIN_MAX); /* without GPUs: no note */
     q->tries.vain[q->tries.vain_next] = vain;
     q->tries.vain_next = (q->tries.vain_next + 1) % VAIN_MAX;
 }
@@ -484,6 +516,7 @@ static bool is_hopeless(struct myr_queue *q, uint32_t at)
 {
     const struct line *line = &q->lines.items[at];
     uint32_t id = line->first;
+    MYR_ASSERT(at < q->lines.count && id != MYR_NONE);
     bool early = queue_waited_s(q, id) < q->policy.stop_after_s;
     if (runs_below(q, line->priority)) {
         return false;
@@ -506,7 +539,8 @@ static bool is_hopeless(struct myr_queue *q, uint32_t at)
 static void try_line(struct myr_queue *q, uint32_t at)
 {
     const struct line *line = &q->lines.items[at];
-    MYR_ASSERT(at < q->lines.count && line->first != MYR_NONE);
+    MYR_ASSERT(at < q->lines.count);
+    MYR_ASSERT(line->first != MYR_NONE);
     struct claim claim = {.job = line->first,
                           .gpus = line->gpus,
                           .nodes = queue_nodes_of(q, queue_job(q, line->first)),
@@ -558,6 +592,7 @@ void queue_preempt_for_waiting(struct myr_queue *q)
             queue_wake_at(q, q->now_s + 1);
             return;
         }
+        MYR_ASSERT(at < q->lines.count);
         looks += q->shape.nodes;
         try_line(q, at);
     }

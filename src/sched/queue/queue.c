@@ -24,7 +24,9 @@ int myr_queue_finish(struct myr_queue *q, int64_t now_s, uint32_t id)
         return rc == MYR_ESTALE ? MYR_OK : rc;
     }
     uint32_t service = queue_job(q, id)->service;
+    MYR_ASSERT(service == MYR_NONE || service < q->services.count);
     queue_end_job(q, id, MYR_RESULT_OK, MYR_STOP_NONE);
+    MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_DONE);
     if (service != MYR_NONE) {
         queue_replace_replica(q, service, id);
     }
@@ -41,6 +43,7 @@ static void drop_wakes(struct myr_queue *q)
              queue_job(q, (uint32_t)q->wakes.items[0].value)->state != MYR_JOB_WAITS))) {
         (void)myr_heap_pop(&q->wakes, &item);
     }
+    MYR_ASSERT(q->wakes.count == 0 || q->wakes.items[0].key > q->now_s);
 }
 
 /*
@@ -106,7 +109,8 @@ const struct myr_decision *myr_queue_decide(struct myr_queue *q, int64_t now_s, 
     drop_wakes(q);
     /* Who waits stands in a line with others of its size. */
     MYR_ASSERT((q->waiting == 0) == (q->busy_first == MYR_NONE));
-    MYR_SLOW_ASSERT((q->waiting == 0) == (q->sizes.count == 0) && q->ended.count == 0);
+    MYR_SLOW_ASSERT((q->waiting == 0) == (q->sizes.count == 0));
+    MYR_SLOW_ASSERT(q->ended.count == 0);
     MYR_SLOW_ASSERT(q->pass % SOUND_PASSES != 1 || is_whole(q));
     q->handed = true;
     *ret_count = (uint32_t)q->decisions.count;
@@ -132,6 +136,7 @@ enum myr_job_state myr_queue_state(const struct myr_queue *q, uint32_t id)
 const struct myr_gang *myr_queue_gang(const struct myr_queue *q, uint32_t id)
 {
     const struct qjob *job = known_job(q, id);
+    MYR_ASSERT(!queue_is_on(job) || job->gang.count > 0);
     return queue_is_on(job) ? &job->gang : &queue_over.gang;
 }
 
@@ -171,15 +176,12 @@ int myr_queue_create(const struct myr_place_shape *shape, const struct myr_queue
                      const struct myr_tenant *tenants, uint32_t tenant_count,
                      struct myr_queue **ret, struct myr_err *err)
 {
-    int rc = myr_tenants_check(tenants, tenant_count, shape, err);
-    if (rc < 0) {
-        return rc;
-    }
+    struct myr_place_shape own = *shape;
+    /* Without pods, or with smaller ones than groups, a pod is one group: cells are that large. */
+    own.pod_nodes = own.pod_nodes < own.group_nodes ? own.group_nodes : own.pod_nodes;
+    MYR_TRY(myr_tenants_check(tenants, tenant_count, &own, err));
     struct myr_queue *q = myr_xcalloc(1, sizeof(*q));
-    q->shape = *shape;
-    /* Without pods, or with smaller ones than groups, a pod is one group. */
-    q->shape.pod_nodes =
-        q->shape.pod_nodes < q->shape.group_nodes ? q->shape.group_nodes : q->shape.pod_nodes;
+    q->shape = own;
     q->cells = queue_cells_create(&q->shape, tenants, tenant_count);
     q->policy = *policy;
     q->lengths = queue_lengths_create();

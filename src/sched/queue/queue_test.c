@@ -333,6 +333,13 @@ static void bad_inputs_are_refused_with_a_reason(void **state)
         assert_true(myr_queue_create(&four, &policy, wrong[i], 2, &none, &err) < 0);
         assert_true(err.message[0] != '\0' && !none);
     }
+    /* Without pods a pod is a group of two: two of them are the cluster, three are too many. */
+    const struct myr_place_shape no_pods = {4, 8, 2, 0};
+    struct myr_tenant pods = {.parent = MYR_NONE, .cells = {[MYR_CELL_POD] = 3}};
+    assert_true(myr_queue_create(&no_pods, &policy, &pods, 1, &none, NULL) < 0 && !none);
+    pods.cells[MYR_CELL_POD] = 2;
+    assert_int_equal(myr_queue_create(&no_pods, &policy, &pods, 1, &none, NULL), MYR_OK);
+    myr_queue_free(none);
     myr_queue_free(queue);
 }
 

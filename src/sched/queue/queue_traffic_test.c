@@ -161,12 +161,30 @@ static void too_few_nodes_that_suit_are_refused_at_once(void **state)
     myr_queue_free(q);
 }
 
+/* A search goes through the digits of the caller's layout: there are only so many. */
+static void a_layout_of_too_many_digits_is_refused(void **state)
+{
+    (void)state;
+    struct asked a;
+    uint32_t id;
+    struct myr_queue_policy policy = policy_of(false);
+    struct myr_queue *q = queue_with(&sixteen, &policy, plain, 1);
+    ask(&a);
+    struct myr_queue_job job = {.gpus = 96, .request = &a.request};
+    a.traffic.digit_count = MYR_TRAFFIC_DIGITS_MAX + 1;
+    assert_int_equal(myr_queue_submit(q, 0, &job, &id, NULL), MYR_EINVAL);
+    assert_int_equal(myr_queue_jobs(q), 0);
+    myr_arena_done(&a.arena);
+    myr_queue_free(q);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_lie_as_the_search_lays_them),
         cmocka_unit_test(what_was_asked_is_stored_and_goes_with_the_last_job),
         cmocka_unit_test(too_few_nodes_that_suit_are_refused_at_once),
+        cmocka_unit_test(a_layout_of_too_many_digits_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -190,6 +190,16 @@ static void put_why(struct world *w)
     myr_buf_putc(&w->story, '\n');
 }
 
+/* What is held for a gang is closed to all others, whoever was let in and started meanwhile. */
+static void check_holds(const struct myr_queue *q)
+{
+    for (size_t h = 0; h < q->holds.count; h++) {
+        for (size_t i = 0; i < q->holds.items[h].nodes.count; i++) {
+            assert_true(q->closed[q->holds.items[h].nodes.items[i]] & CLOSED_HOLD);
+        }
+    }
+}
+
 static void decide(struct world *w)
 {
     uint32_t count = 0;
@@ -203,6 +213,7 @@ static void decide(struct world *w)
     if (w->decided++ % SOUND_EVERY == 0) {
         assert_true(queue_is_sound(w->queue));
     }
+    check_holds(w->queue);
     if (myr_queue_jobs(w->queue) > 0 && one_in(w, 40)) {
         put_why(w);
     }

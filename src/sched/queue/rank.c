@@ -9,6 +9,7 @@
 /* The tenants from the root down to 't'; returns how many. */
 static uint32_t path_of(const struct myr_queue *q, uint32_t t, uint32_t ret[MYR_TENANT_DEPTH_MAX])
 {
+    MYR_ASSERT(t < q->tenant_count);
     uint32_t depth = 0;
     for (uint32_t a = t; a != MYR_NONE; a = q->tenants[a].parent) {
         depth++;
@@ -24,6 +25,7 @@ static uint32_t path_of(const struct myr_queue *q, uint32_t t, uint32_t ret[MYR_
 /* A weight that was not given counts as 1. */
 static uint64_t weight_of(const struct myr_queue *q, uint32_t t)
 {
+    MYR_SLOW_ASSERT(t < q->tenant_count);
     return q->tenants[t].weight ? q->tenants[t].weight : 1;
 }
 
@@ -38,6 +40,7 @@ static int compare_share(const struct myr_queue *q, const struct line *a, const 
     if (a->tenant != b->tenant) {
         uint32_t path_a[MYR_TENANT_DEPTH_MAX], path_b[MYR_TENANT_DEPTH_MAX];
         uint32_t depth_a = path_of(q, a->tenant, path_a), depth_b = path_of(q, b->tenant, path_b);
+        MYR_ASSERT(depth_a > 0 && depth_b > 0);
         uint32_t d = 0;
         while (d < depth_a && d < depth_b && path_a[d] == path_b[d]) {
             d++;
@@ -58,12 +61,14 @@ static int compare_share(const struct myr_queue *q, const struct line *a, const 
 /* Who has given way to others for long enough does so no more, and stands in the highest level. */
 static uint32_t level_of(const struct myr_queue *q, const struct line *line)
 {
+    MYR_SLOW_ASSERT(line->level < MYR_QUEUE_LEVELS);
     bool yielded = q->policy.yield_s > 0 && q->now_s - line->since_s >= q->policy.yield_s;
     return yielded ? 0 : line->level;
 }
 
 bool queue_line_before(const struct myr_queue *q, const struct line *a, const struct line *b)
 {
+    MYR_SLOW_ASSERT(a->first != MYR_NONE && b->first != MYR_NONE);
     bool fair = q->policy.order == MYR_ORDER_FAIR;
     if (a->priority != b->priority) {
         return a->priority > b->priority;
@@ -88,6 +93,7 @@ bool queue_line_before(const struct myr_queue *q, const struct line *a, const st
 
 bool queue_outranks(const struct myr_queue *q, uint32_t id, uint32_t other)
 {
+    MYR_SLOW_ASSERT(id < q->job_count && other < q->job_count);
     const struct myr_queue_job *a = &queue_job(q, id)->spec, *b = &queue_job(q, other)->spec;
     if (a->priority != b->priority) {
         return a->priority > b->priority;

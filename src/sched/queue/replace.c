@@ -15,6 +15,7 @@ struct place {
 /* Lost, or closed to what is placed anew: the gang starts anew in any case. */
 static bool is_bad(const struct myr_queue *q, uint32_t node)
 {
+    MYR_SLOW_ASSERT(node < q->shape.nodes);
     return q->closed[node] & CLOSED_BAD;
 }
 
@@ -22,6 +23,7 @@ static bool is_bad(const struct myr_queue *q, uint32_t node)
 static uint32_t distance(const struct myr_queue *q, const struct myr_gang *gang, uint32_t lost,
                          uint32_t node)
 {
+    MYR_ASSERT(lost != node);
     /* Groups and pods are runs of node numbers. */
     struct place at = {.same_group = node / q->shape.group_nodes == lost / q->shape.group_nodes,
                        .same_pod = node / q->shape.pod_nodes == lost / q->shape.pod_nodes};
@@ -67,6 +69,7 @@ static uint32_t nearest(const struct myr_queue *q, const struct qjob *job,
 /* The gang with another node for each that is down; false: there are not enough. */
 static bool choose(const struct myr_queue *q, const struct qjob *job, struct myr_gang *ret)
 {
+    MYR_ASSERT(ret->count == job->gang.count);
     for (uint32_t i = 0; i < ret->count; i++) {
         struct myr_share *share = &ret->shares[i];
         if (!is_bad(q, share->node)) {
@@ -78,11 +81,14 @@ static bool choose(const struct myr_queue *q, const struct qjob *job, struct myr
         }
         /* Which GPUs of the new node does not matter, only how many. */
         uint64_t mask = myr_placer_free_mask(q->placer, node), taken = 0;
-        MYR_ASSERT(wanted > 0 && gpu_count(mask) >= wanted && !is_bad(q, node));
+        MYR_ASSERT(wanted > 0);
+        MYR_ASSERT(gpu_count(mask) >= wanted);
+        MYR_ASSERT(!is_bad(q, node));
         for (uint32_t g = 0; g < wanted; g++) {
             taken |= mask & (0 - mask);
             mask &= mask - 1;
         }
+        MYR_ASSERT(gpu_count(taken) == wanted && node != share->node);
         *share = (struct myr_share){node, taken};
     }
     return true;
@@ -91,12 +97,14 @@ static bool choose(const struct myr_queue *q, const struct qjob *job, struct myr
 /* A spare that is used is no spare any more. */
 static void take_node(struct myr_queue *q, const struct myr_share *share)
 {
-    MYR_ASSERT(share->gpus != 0 && !is_bad(q, share->node));
+    MYR_ASSERT(share->gpus != 0);
+    MYR_ASSERT(!is_bad(q, share->node));
     if (q->closed[share->node] & CLOSED_SPARE) {
         MYR_ASSERT(q->spares_kept > 0);
         queue_close_node(q, share->node, CLOSED_SPARE, false);
         q->spares_kept--;
     }
+    MYR_ASSERT(!q->closed[share->node]);
     myr_place_take(q->placer, share->node, share->gpus);
 }
 
@@ -104,7 +112,8 @@ static void take_node(struct myr_queue *q, const struct myr_share *share)
 static void claim_mended(struct myr_queue *q, uint32_t id, const struct myr_gang *mended)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(mended->count == job->gang.count && job->owner == MYR_NONE);
+    MYR_ASSERT(mended->count == job->gang.count);
+    MYR_ASSERT(job->owner == MYR_NONE);
     job->pending = 0;
     for (uint32_t i = 0; i < mended->count; i++) {
         struct myr_share *share = &job->gang.shares[i];
@@ -122,6 +131,7 @@ static void claim_mended(struct myr_queue *q, uint32_t id, const struct myr_gang
             *share = *now;
         } else if (!job->spec.restart_epoch) { /* else the new ranks wait for the old there */
             job->pending += gpu_count(share->gpus);
+            MYR_ASSERT(job->pending <= job->spec.gpus);
         }
     }
 }
@@ -131,7 +141,8 @@ bool queue_replace_lost(struct myr_queue *q, uint32_t id)
     struct qjob *job = queue_job(q, id);
     struct myr_gang mended = {job->gang.count,
                               myr_xcalloc(job->gang.count, sizeof(struct myr_share))};
-    MYR_ASSERT(queue_is_on(job) && q->policy.confirm);
+    MYR_ASSERT(queue_is_on(job));
+    MYR_ASSERT(q->policy.confirm);
     memcpy(mended.shares, job->gang.shares, mended.count * sizeof(struct myr_share));
     /* Who runs in cells of its own finds room in them again. */
     bool found = job->owner == MYR_NONE && choose(q, job, &mended);
@@ -140,6 +151,7 @@ bool queue_replace_lost(struct myr_queue *q, uint32_t id)
         queue_unload_job(q, id, MYR_STOP_NODE, MYR_NONE);
         job->spec.gpus = gpus; /* as many as it had, if fewer than it wished for */
         claim_mended(q, id, &mended);
+        MYR_ASSERT(job->gang.count == mended.count);
         queue_claim_gang(q, id);
     }
     free(mended.shares);

@@ -40,7 +40,8 @@ int queue_request_check(const struct myr_queue *q, const struct myr_queue_job *s
         return myr_err_set(err, MYR_ERANGE, "there is no level %u", (uint32_t)r->within);
     }
     if (r->traffic && (r->traffic->cells != r->nodes || r->traffic->gpus_per_cell != per ||
-                       r->traffic->family_count > MYR_TRAFFIC_FAMILIES_MAX)) {
+                       r->traffic->family_count > MYR_TRAFFIC_FAMILIES_MAX ||
+                       r->traffic->digit_count > MYR_TRAFFIC_DIGITS_MAX)) {
         return myr_err_set(err, MYR_EINVAL, "traffic of %s for a gang of %u",
                            MYR_COUNT(r->traffic->cells, "node"), r->nodes);
     }
@@ -72,6 +73,8 @@ static uint32_t *copied(const uint32_t *from, uint32_t count)
 /* Field by field onto zeros: what lies between and behind the fields is compared too. */
 static struct myr_job_traffic *copy_traffic(const struct myr_job_traffic *from)
 {
+    MYR_ASSERT(from->family_count <= MYR_TRAFFIC_FAMILIES_MAX);
+    MYR_ASSERT(from->digit_count <= MYR_TRAFFIC_DIGITS_MAX);
     struct myr_job_traffic *to = myr_xcalloc(1, sizeof(*to));
     to->cells = from->cells;
     to->gpus_per_cell = from->gpus_per_cell;
@@ -98,7 +101,9 @@ static struct myr_job_traffic *copy_traffic(const struct myr_job_traffic *from)
 /* 'users': the members of an array share one request. */
 uint32_t queue_request_add(struct myr_queue *q, const struct myr_request *from, uint32_t users)
 {
-    MYR_ASSERT(users > 0 && from->nodes > 0 && from->nodes <= q->shape.nodes);
+    MYR_ASSERT(users > 0);
+    MYR_ASSERT(from->nodes > 0);
+    MYR_ASSERT(from->nodes <= q->shape.nodes);
     MYR_ASSERT(from->gpus_per_node <= q->shape.gpus_per_node);
     struct qrequest r;
     memset(&r, 0, sizeof(r));
@@ -117,13 +122,15 @@ uint32_t queue_request_add(struct myr_queue *q, const struct myr_request *from, 
         /* Copied: the caller's request may be gone with the call. */
         memcpy(r.exclude, from->exclude, r.exclude_words * sizeof(uint64_t));
     }
+    MYR_ASSERT(!from->traffic || from->traffic->cells == from->nodes);
     r.traffic = from->traffic ? copy_traffic(from->traffic) : NULL;
     uint32_t at = q->request_free;
     if (at == MYR_NONE) {
         myr_vec_push(&q->requests, r);
         return (uint32_t)q->requests.count - 1;
     }
-    MYR_ASSERT(at < q->requests.count && q->requests.items[at].users == 0);
+    MYR_ASSERT(at < q->requests.count);
+    MYR_ASSERT(q->requests.items[at].users == 0);
     q->request_free = q->requests.items[at].next_free;
     q->requests.items[at] = r;
     return at;
@@ -138,7 +145,8 @@ void queue_request_leave(struct myr_queue *q, uint32_t id)
     uint32_t at = job->request;
     struct qrequest *r = &q->requests.items[at];
     job->request = MYR_NONE;
-    MYR_ASSERT(at < q->requests.count && r->users > 0);
+    MYR_ASSERT(at < q->requests.count);
+    MYR_ASSERT(r->users > 0);
     /* Members of an array share it: it goes with the last of them. */
     if (--r->users > 0) {
         return;
@@ -152,6 +160,7 @@ void queue_request_leave(struct myr_queue *q, uint32_t id)
     free(r->exclude);
     /* An unused entry has the same bytes, whatever it was. */
     memset(r, 0, sizeof(*r));
+    MYR_ASSERT(q->request_free == MYR_NONE || q->requests.items[q->request_free].users == 0);
     r->next_free = q->request_free;
     q->request_free = at;
 }
@@ -160,7 +169,9 @@ struct myr_request queue_request_of(const struct myr_queue *q, const struct qjob
 {
     MYR_ASSERT(job->request < q->requests.count);
     const struct qrequest *r = &q->requests.items[job->request];
-    MYR_ASSERT(r->users > 0 && r->nodes > 0 && r->gpus_per_node > 0);
+    MYR_ASSERT(r->users > 0);
+    MYR_ASSERT(r->nodes > 0);
+    MYR_ASSERT(r->gpus_per_node > 0);
     /* Pointers lead into the queue: the answer is of use until the request changes. */
     struct myr_request request = {.nodes = r->nodes,
                                   .gpus_per_node = r->gpus_per_node,
@@ -177,12 +188,14 @@ struct myr_request queue_request_of(const struct myr_queue *q, const struct qjob
 
 uint32_t queue_nodes_of(const struct myr_queue *q, const struct qjob *job)
 {
+    MYR_SLOW_ASSERT(job->request == MYR_NONE || job->request < q->requests.count);
     return job->request == MYR_NONE ? myr_place_nodes(q->placer, job->spec.gpus)
                                     : q->requests.items[job->request].nodes;
 }
 
 uint32_t queue_request_per_node(const struct myr_queue *q, const struct qjob *job)
 {
+    MYR_SLOW_ASSERT(job->request == MYR_NONE || job->request < q->requests.count);
     return job->request == MYR_NONE ? q->shape.gpus_per_node
                                     : q->requests.items[job->request].gpus_per_node;
 }
@@ -192,6 +205,7 @@ bool queue_suits(const struct myr_queue *q, const struct qjob *job, uint32_t nod
     if (job->request == MYR_NONE) {
         return true;
     }
+    MYR_SLOW_ASSERT(job->request < q->requests.count && node < q->shape.nodes);
     const struct qrequest *r = &q->requests.items[job->request];
     return !excludes(r->exclude, node) && (!r->kind_given || q->placer->kind[node] == r->kind);
 }
@@ -199,12 +213,14 @@ bool queue_suits(const struct myr_queue *q, const struct qjob *job, uint32_t nod
 uint32_t queue_request_most(const struct myr_queue *q, uint32_t id)
 {
     struct myr_request request = queue_request_of(q, queue_job(q, id));
+    MYR_ASSERT(request.nodes > 0);
     return myr_request_size(q->placer, &request);
 }
 
 /* Whole free nodes of a kind, counted once for each state of the placer. */
 static uint32_t free_of_kind(struct myr_queue *q, uint32_t kind)
 {
+    MYR_ASSERT(kind <= UINT8_MAX);
     const struct myr_placer *p = q->placer;
     if (q->kinds.version != p->version + 1) {
         /* The version is kept one later, so that 0 stands for never. */
@@ -215,12 +231,14 @@ static uint32_t free_of_kind(struct myr_queue *q, uint32_t kind)
             }
         }
     }
+    MYR_ASSERT(q->kinds.nodes[kind] <= p->free_nodes);
     return q->kinds.nodes[kind];
 }
 
 /* What needs no search: in a full cluster nearly all that wait end here. */
 static bool cannot_fit(struct myr_queue *q, const struct qjob *job, const struct qrequest *r)
 {
+    MYR_SLOW_ASSERT(r->users > 0 && r->gpus_per_node <= q->shape.gpus_per_node);
     /*
      * Parts of nodes also fit on nodes that are in use: the counts of free
      * nodes say nothing then.
@@ -237,6 +255,7 @@ static bool cannot_fit(struct myr_queue *q, const struct qjob *job, const struct
 bool queue_request_fits(struct myr_queue *q, uint32_t id)
 {
     const struct qjob *job = queue_job(q, id);
+    MYR_ASSERT(job->request < q->requests.count && job->state == MYR_JOB_WAITS);
     struct qrequest *r = &q->requests.items[job->request];
     /*
      * Members of an array ask the same: one search in vain does for all
@@ -265,6 +284,7 @@ bool queue_none_fits(const struct myr_queue *q, uint32_t gpus)
 static bool may_stand(const struct myr_queue *q, const struct qrequest *r, uint32_t other,
                       uint32_t node)
 {
+    MYR_SLOW_ASSERT(other < q->shape.nodes && node < q->shape.nodes);
     const struct myr_placer *p = q->placer;
     /* Without a limit any two nodes may stand together. */
     enum myr_level within = r->limited ? (enum myr_level)r->within : MYR_LEVEL_CORE;
@@ -277,6 +297,7 @@ static bool may_stand(const struct myr_queue *q, const struct qrequest *r, uint3
 bool queue_may_stand_with(const struct myr_queue *q, const struct qjob *job, const uint32_t *nodes,
                           uint32_t count, uint32_t node)
 {
+    MYR_ASSERT(node < q->shape.nodes && count < q->shape.nodes);
     if (job->request == MYR_NONE) {
         return true;
     }
@@ -318,6 +339,7 @@ bool queue_may_join(const struct myr_queue *q, const struct qjob *job, const str
             stay[count++] = gang->shares[i].node;
         }
     }
+    MYR_ASSERT(count <= gang->count);
     bool may = queue_may_stand_with(q, job, stay, count, node);
     free(stay);
     return may;
@@ -331,6 +353,7 @@ bool queue_may_resize(const struct myr_queue *q, uint32_t id, uint32_t gpus)
     }
     const struct qrequest *r = &q->requests.items[job->request];
     /* A layout is of one size, and shares of a gang are alike. */
+    MYR_ASSERT(r->users > 0 && r->gpus_per_node > 0);
     return !r->traffic && gpus % r->gpus_per_node == 0 && gpus / r->gpus_per_node <= q->shape.nodes;
 }
 
@@ -341,11 +364,14 @@ void queue_request_resized(struct myr_queue *q, uint32_t id)
         return;
     }
     struct myr_request request = queue_request_of(q, job);
-    MYR_ASSERT(job->wish % request.gpus_per_node == 0 && !request.traffic);
+    MYR_ASSERT(job->wish % request.gpus_per_node == 0);
+    MYR_ASSERT(!request.traffic);
     request.nodes = job->wish / request.gpus_per_node;
     uint32_t own = queue_request_add(q, &request, 1); /* members of an array shared it */
+    MYR_ASSERT(own != job->request);                  /* it still counts as a user of the old one */
     queue_request_leave(q, id);
     queue_job(q, id)->request = own;
+    MYR_ASSERT(queue_nodes_of(q, job) == request.nodes);
 }
 
 /* New nodes are excluded by nobody: the words added are zero. */

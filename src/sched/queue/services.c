@@ -35,6 +35,7 @@ int myr_queue_serve(struct myr_queue *q, int64_t now_s, const struct myr_service
     /* Without replicas yet: the call below brings the least of them. */
     struct service service = {.spec = *spec};
     myr_vec_push(&q->services, service);
+    MYR_ASSERT(q->services.count < MYR_NONE);
     *ret_service = (uint32_t)q->services.count - 1;
     return myr_queue_scale(q, now_s, *ret_service, spec->replicas_min);
 }
@@ -52,6 +53,7 @@ static uint32_t add_replica(struct myr_queue *q, uint32_t service)
     uint32_t job;
     int rc = queue_submit(q, &spec, &job, NULL);
     MYR_ASSERT(rc == MYR_OK); /* all of it was checked when the service came */
+    MYR_ASSERT(queue_job(q, job)->service == MYR_NONE);
     queue_job(q, job)->service = service;
     return job;
 }
@@ -65,6 +67,7 @@ void queue_replace_replica(struct myr_queue *q, uint32_t service, uint32_t id)
         /* One that was scaled away stands in no list, and is not replaced. */
         if (s->jobs.items[i] == id) {
             s->jobs.items[i] = add_replica(q, service);
+            MYR_ASSERT(s->jobs.items[i] != id);
         }
     }
 }
@@ -89,6 +92,7 @@ static void set_replicas(struct myr_queue *q, uint32_t service, uint32_t replica
     while (s->jobs.count < replicas) {
         myr_vec_push(&s->jobs, add_replica(q, service));
     }
+    MYR_ASSERT(s->jobs.count == replicas);
 }
 
 int myr_queue_scale(struct myr_queue *q, int64_t now_s, uint32_t service, uint32_t replicas)
@@ -104,6 +108,7 @@ int myr_queue_scale(struct myr_queue *q, int64_t now_s, uint32_t service, uint32
     /* What is wanted beyond the limits is no error: who scales need not know them. */
     replicas = replicas < spec->replicas_min ? spec->replicas_min : replicas;
     replicas = replicas > spec->replicas_max ? spec->replicas_max : replicas;
+    MYR_ASSERT(replicas >= spec->replicas_min && replicas <= spec->replicas_max);
     set_replicas(q, service, replicas);
     return MYR_OK;
 }

@@ -10,7 +10,8 @@ static bool place(struct myr_queue *q, uint32_t id, uint32_t nodes, const uint64
     struct qjob *job = queue_job(q, id);
     struct myr_request request = queue_request_of(q, job);
     /* The gang has room for all nodes of the request, and it may get fewer. */
-    MYR_ASSERT(nodes > 0 && nodes <= request.nodes);
+    MYR_ASSERT(nodes > 0);
+    MYR_ASSERT(nodes <= request.nodes);
     struct myr_placement placement = {.gang = *queue_gang_room(q, id)};
     request.nodes = nodes;
     request.exclude = exclude ? exclude : request.exclude;
@@ -31,11 +32,13 @@ bool queue_request_start(struct myr_queue *q, uint32_t id, uint32_t nodes)
     queue_dequeue(q, id);
     job->spec.gpus = nodes * q->requests.items[job->request].gpus_per_node;
     queue_run_unqueued(q, id);
+    MYR_ASSERT(queue_is_on(job) && job->spec.gpus <= job->wish);
     return true;
 }
 
 bool queue_request_start_on(struct myr_queue *q, uint32_t id, const uint32_t *nodes, uint32_t count)
 {
+    MYR_ASSERT(count > 0 && count <= q->shape.nodes);
     size_t words = q->shape.nodes / 64 + 1;
     uint64_t *others = myr_xcalloc(words, sizeof(uint64_t));
     /* Everything but these nodes is left out, whatever the request itself leaves out. */
@@ -50,6 +53,7 @@ bool queue_request_start_on(struct myr_queue *q, uint32_t id, const uint32_t *no
     bool placed = open && place(q, id, count, others);
     free(others);
     if (placed) {
+        MYR_ASSERT(queue_job(q, id)->gang.count == count);
         queue_run_job(q, id);
     }
     return placed;

@@ -8,14 +8,17 @@
 void queue_stake_add(struct myr_queue *q, const struct stake *stake)
 {
     uint32_t at = q->stake_free;
-    MYR_ASSERT(stake->node < q->shape.nodes && stake->gpus != 0 && stake->job < q->job_count);
+    MYR_ASSERT(stake->node < q->shape.nodes);
+    MYR_ASSERT(stake->gpus != 0);
+    MYR_ASSERT(stake->job < q->job_count);
     /* One incarnation has one stake on a node, and so has one claim. */
     MYR_SLOW_ASSERT(queue_stake_find(q, stake->node, stake->job, stake->epoch) == MYR_NONE);
     if (at == MYR_NONE) {
         myr_vec_push(&q->stakes, *stake);
         at = (uint32_t)q->stakes.count - 1;
     } else {
-        MYR_ASSERT(at < q->stakes.count && q->stakes.items[at].node == MYR_NONE);
+        MYR_ASSERT(at < q->stakes.count);
+        MYR_ASSERT(q->stakes.items[at].node == MYR_NONE);
         q->stake_free = q->stakes.items[at].next;
         q->stakes.items[at] = *stake;
     }
@@ -28,8 +31,10 @@ void queue_stake_add(struct myr_queue *q, const struct stake *stake)
 /* 'at' must be in the node's list. */
 void queue_stake_remove(struct myr_queue *q, uint32_t node, uint32_t at)
 {
+    MYR_ASSERT(node < q->shape.nodes);
     uint32_t *link = &q->stake_first[node];
-    MYR_ASSERT(at < q->stakes.count && q->stakes.items[at].node == node);
+    MYR_ASSERT(at < q->stakes.count);
+    MYR_ASSERT(q->stakes.items[at].node == node);
     while (*link != at) {
         MYR_ASSERT(*link != MYR_NONE);
         link = &q->stakes.items[*link].next;
@@ -43,6 +48,7 @@ void queue_stake_remove(struct myr_queue *q, uint32_t node, uint32_t at)
 
 uint32_t queue_stake_find(const struct myr_queue *q, uint32_t node, uint32_t id, uint32_t epoch)
 {
+    MYR_SLOW_ASSERT(node < q->shape.nodes);
     uint32_t at = q->stake_first[node];
     while (at != MYR_NONE &&
            (q->stakes.items[at].job != id || q->stakes.items[at].epoch != epoch)) {
@@ -57,9 +63,11 @@ uint32_t queue_stake_find(const struct myr_queue *q, uint32_t node, uint32_t id,
  */
 static uint64_t gpus_of(const struct myr_queue *q, uint32_t node, bool claimed)
 {
+    MYR_SLOW_ASSERT(node < q->shape.nodes);
     uint64_t gpus = 0;
     for (uint32_t at = q->stake_first[node]; at != MYR_NONE; at = q->stakes.items[at].next) {
         const struct stake *stake = &q->stakes.items[at];
+        MYR_SLOW_ASSERT(stake->node == node && stake->gpus != 0);
         gpus |= (stake->epoch == 0) == claimed ? stake->gpus : 0;
     }
     return gpus;
@@ -78,10 +86,12 @@ uint64_t queue_claimed_gpus(const struct myr_queue *q, uint32_t node)
 /* GPUs of a node on which a job runs over what is left of its own older incarnation. */
 static uint64_t run_over(const struct myr_queue *q, uint32_t node)
 {
+    MYR_SLOW_ASSERT(node < q->shape.nodes);
     uint64_t gpus = 0;
     for (uint32_t i = 0; i < q->node_job_count[node]; i++) {
         const struct qjob *job =
             queue_job(q, q->node_jobs[(size_t)node * q->shape.gpus_per_node + i]);
+        MYR_SLOW_ASSERT(queue_is_on(job));
         for (uint32_t k = 0; job->leaving > 0 && k < job->gang.count; k++) {
             gpus |= job->gang.shares[k].node == node ? job->gang.shares[k].gpus : 0;
         }
@@ -91,6 +101,7 @@ static uint64_t run_over(const struct myr_queue *q, uint32_t node)
 
 uint64_t queue_claimable_gpus(const struct myr_queue *q, uint32_t node)
 {
+    MYR_SLOW_ASSERT(node < q->shape.nodes);
     uint64_t free_gpus = myr_placer_free_mask(q->placer, node);
     if (q->stake_first[node] == MYR_NONE) {
         return free_gpus;
@@ -107,7 +118,8 @@ uint64_t queue_claimable_gpus(const struct myr_queue *q, uint32_t node)
 void queue_give_back(struct myr_queue *q, const struct myr_share *share)
 {
     struct myr_share left = *share;
-    MYR_ASSERT(share->node < q->shape.nodes && share->gpus != 0);
+    MYR_ASSERT(share->node < q->shape.nodes);
+    MYR_ASSERT(share->gpus != 0);
     /* The placer may not call them free: older ranks are still on them. */
     if (q->stake_first[share->node] != MYR_NONE) {
         left.gpus &= ~gpus_of(q, share->node, false);
@@ -136,6 +148,7 @@ static uint64_t serve_claims(struct myr_queue *q, uint32_t node, const struct st
             MYR_ASSERT(by->pending >= count);
             by->pending -= count;
         }
+        MYR_ASSERT(by->state == MYR_JOB_CLAIMS);
         gpus &= ~claim->gpus;
     }
     return gpus;
@@ -143,9 +156,12 @@ static uint64_t serve_claims(struct myr_queue *q, uint32_t node, const struct st
 
 void queue_stake_gone(struct myr_queue *q, uint32_t node, uint32_t at)
 {
+    MYR_ASSERT(at < q->stakes.count);
     struct stake gone = q->stakes.items[at];
     struct qjob *job = queue_job(q, gone.job);
-    MYR_ASSERT(gone.epoch != 0 && gone.node == node && job->leaving > 0);
+    MYR_ASSERT(gone.epoch != 0);
+    MYR_ASSERT(gone.node == node);
+    MYR_ASSERT(job->leaving > 0);
     MYR_ASSERT(gone.epoch <= job->epoch); /* nothing leaves that was not started */
     /* Found before the stake goes: it depends on ranks that are still leaving. */
     uint64_t over = run_over(q, node);

@@ -70,6 +70,7 @@ static int check_spec(const struct myr_queue *q, const struct myr_queue_job *spe
 /* Whether nothing that the job is to wait for is left. */
 static bool may_come(const struct myr_queue *q, const struct myr_queue_job *spec)
 {
+    MYR_ASSERT(spec->after_kind == MYR_AFTER_NONE || spec->after < q->job_count);
     /* Whether it ended well was checked with the job. */
     return spec->after_kind == MYR_AFTER_NONE || queue_job(q, spec->after)->state == MYR_JOB_DONE;
 }
@@ -99,9 +100,11 @@ static uint32_t add_job(struct myr_queue *q, const struct myr_queue_job *spec, u
 static void let_in(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->state == MYR_JOB_BLOCKED && job->result == MYR_RESULT_NONE);
+    MYR_ASSERT(job->state == MYR_JOB_BLOCKED);
+    MYR_ASSERT(job->result == MYR_RESULT_NONE);
     /* Waiting for another job is no wait for GPUs: its age begins now. */
     job->since_s = q->now_s;
+    MYR_ASSERT(job->gang.count == 0);
     queue_settle(q, id);
 }
 
@@ -110,13 +113,15 @@ static void let_in_array(struct myr_queue *q, uint32_t at)
 {
     for (;;) {
         struct array *array = &q->arrays.items[at];
-        MYR_ASSERT(at < q->arrays.count && array->next <= array->count);
+        MYR_ASSERT(at < q->arrays.count);
+        MYR_ASSERT(array->next <= array->count);
         if (!array->open || array->next == array->count || array->active >= array->limit) {
             return;
         }
         uint32_t id = array->first + array->next++;
         if (queue_job(q, id)->state == MYR_JOB_BLOCKED) { /* else it was cancelled before */
-            MYR_ASSERT(queue_job(q, id)->array == at && array->active < array->known);
+            MYR_ASSERT(queue_job(q, id)->array == at);
+            MYR_ASSERT(array->active < array->known);
             array->active++;
             let_in(q, id);
         }
@@ -134,7 +139,8 @@ int queue_submit(struct myr_queue *q, const struct myr_queue_job *spec, uint32_t
         let_in(q, id);
     } else {
         struct dependant dependant = {id, MYR_NONE, spec->after, spec->after_kind};
-        MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_BLOCKED && spec->after < id);
+        MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_BLOCKED);
+        MYR_ASSERT(spec->after < id);
         myr_vec_push(&q->dependants, dependant);
     }
     *ret_id = id;
@@ -172,7 +178,8 @@ int myr_queue_submit_array(struct myr_queue *q, int64_t now_s, const struct myr_
         at = (uint32_t)q->arrays.count;
         myr_vec_push(&q->arrays, array);
     } else {
-        MYR_ASSERT(at < q->arrays.count && q->arrays.items[at].known == 0);
+        MYR_ASSERT(at < q->arrays.count);
+        MYR_ASSERT(q->arrays.items[at].known == 0);
         q->array_free = q->arrays.items[at].next_free;
         q->arrays.items[at] = array;
     }
@@ -198,7 +205,9 @@ static void tell(struct myr_queue *q, const struct dependant *dependant, bool ok
     /* Who waits for any end does not mind how. */
     bool may = ok || dependant->kind == MYR_AFTER_ANY;
     if (at != MYR_NONE) {
-        MYR_ASSERT(at < q->arrays.count && q->arrays.items[at].first == first);
+        MYR_ASSERT(at < q->arrays.count);
+        MYR_ASSERT(q->arrays.items[at].known > 0);
+        MYR_ASSERT(q->arrays.items[at].first == first);
         /* The members of an array are let in below, as far as its limit goes. */
         q->arrays.items[at].open = may;
         count = may ? 0 : q->arrays.items[at].count;
@@ -247,6 +256,7 @@ void queue_tell_dependants(struct myr_queue *q)
     /* Those that never will come end here, and who waits for them is told in the same round. */
     for (size_t e = 0; e < q->ended.count; e++) {
         struct ended ended = q->ended.items[e];
+        MYR_ASSERT(ended.array == MYR_NONE || ended.array < q->arrays.count);
         tell_all(q, &ended);
         /* As it is by now: an array that was forgotten meanwhile is not named any more. */
         ended.array = q->ended.items[e].array;

@@ -33,6 +33,7 @@ static uint32_t new_page(struct myr_queue *q)
         return (uint32_t)q->pages.count - 1;
     }
     MYR_ASSERT(page < q->pages.count);
+    MYR_ASSERT(q->pages.items[page].known == 0);
     q->page_free = q->pages.items[page].next_free;
     q->pages.items[page] = fresh;
     return page;
@@ -49,13 +50,15 @@ static uint32_t new_slot(struct myr_queue *q)
         myr_vec_push(&q->jobs, empty);
         return (uint32_t)q->jobs.count - 1;
     }
-    MYR_ASSERT(slot < q->jobs.count && q->jobs.items[slot].id == MYR_NONE);
+    MYR_ASSERT(slot < q->jobs.count);
+    MYR_ASSERT(q->jobs.items[slot].id == MYR_NONE);
     q->job_free = q->jobs.items[slot].next;
     return slot;
 }
 
 uint32_t queue_add_job(struct myr_queue *q, const struct qjob *job)
 {
+    MYR_ASSERT(job->gang.count == 0 && job->own_gang.count == 0);
     uint32_t id = q->job_count, slot = new_slot(q);
     /* Ids are given in order, so the first of a page brings the page. */
     if (id % QUEUE_PAGE_JOBS == 0) {
@@ -64,7 +67,8 @@ uint32_t queue_add_job(struct myr_queue *q, const struct qjob *job)
     }
     struct job_page *page = &q->pages.items[q->page_of.items[id / QUEUE_PAGE_JOBS]];
     MYR_ASSERT(q->page_of.count == id / QUEUE_PAGE_JOBS + 1);
-    MYR_ASSERT(page->slots[id % QUEUE_PAGE_JOBS] == MYR_NONE && page->known < QUEUE_PAGE_JOBS);
+    MYR_ASSERT(page->slots[id % QUEUE_PAGE_JOBS] == MYR_NONE);
+    MYR_ASSERT(page->known < QUEUE_PAGE_JOBS);
     page->slots[id % QUEUE_PAGE_JOBS] = slot;
     page->known++;
     q->jobs.items[slot] = *job;
@@ -77,6 +81,7 @@ uint32_t queue_add_job(struct myr_queue *q, const struct qjob *job)
 /* A page stays while new ids fall into it. */
 static void drop_page(struct myr_queue *q, uint32_t at)
 {
+    MYR_ASSERT(at < q->page_of.count);
     uint32_t page = q->page_of.items[at];
     MYR_SLOW_ASSERT(page < q->pages.count); /* a job in it has just gone */
     if (q->pages.items[page].known == 0 && (at + 1) * (uint64_t)QUEUE_PAGE_JOBS <= q->job_count) {
@@ -92,6 +97,7 @@ static void drop_page(struct myr_queue *q, uint32_t at)
  */
 static void forget_array(struct myr_queue *q, uint32_t at)
 {
+    MYR_ASSERT(at < q->arrays.count && q->arrays.items[at].known == 0);
     size_t kept = 0;
     for (size_t i = 0; i < q->dependants.count; i++) {
         if (q->dependants.items[i].array != at) {
@@ -111,7 +117,9 @@ static void forget_array(struct myr_queue *q, uint32_t at)
 static void leave_array(struct myr_queue *q, uint32_t at)
 {
     struct array *array = &q->arrays.items[at];
-    MYR_ASSERT(at < q->arrays.count && array->known > 0 && array->known <= array->count);
+    MYR_ASSERT(at < q->arrays.count);
+    MYR_ASSERT(array->known > 0);
+    MYR_ASSERT(array->known <= array->count);
     if (--array->known == 0) {
         MYR_ASSERT(array->active == 0);
         *array = (struct array){.next_free = q->array_free};
@@ -123,13 +131,19 @@ static void leave_array(struct myr_queue *q, uint32_t at)
 /* All that is left of a job: its id, which is never given again. */
 static void forget(struct myr_queue *q, uint32_t id)
 {
-    MYR_SLOW_ASSERT(id < q->job_count && q->page_of.items[id / QUEUE_PAGE_JOBS] != MYR_NONE);
+    MYR_SLOW_ASSERT(id < q->job_count);
+    MYR_SLOW_ASSERT(q->page_of.items[id / QUEUE_PAGE_JOBS] != MYR_NONE);
     struct job_page *page = &q->pages.items[q->page_of.items[id / QUEUE_PAGE_JOBS]];
     uint32_t slot = page->slots[id % QUEUE_PAGE_JOBS];
-    MYR_ASSERT(page->known > 0 && slot < q->jobs.count); /* MYR_NONE: forgotten twice */
+    MYR_ASSERT(page->known > 0);
+    MYR_ASSERT(slot < q->jobs.count); /* MYR_NONE: forgotten twice */
     struct qjob *job = &q->jobs.items[slot];
-    MYR_ASSERT(job->id == id && job->state == MYR_JOB_DONE && job->leaving == 0);
-    MYR_ASSERT(job->gang.count == 0 && job->owner == MYR_NONE && job->pending == 0);
+    MYR_ASSERT(job->id == id);
+    MYR_ASSERT(job->state == MYR_JOB_DONE);
+    MYR_ASSERT(job->leaving == 0);
+    MYR_ASSERT(job->gang.count == 0);
+    MYR_ASSERT(job->owner == MYR_NONE);
+    MYR_ASSERT(job->pending == 0);
     if (job->array != MYR_NONE) {
         leave_array(q, job->array);
     }
@@ -139,6 +153,7 @@ static void forget(struct myr_queue *q, uint32_t id)
     memset(job, 0, sizeof(*job));
     job->state = MYR_JOB_DONE;
     job->id = MYR_NONE;
+    MYR_ASSERT(q->job_free == MYR_NONE || q->jobs.items[q->job_free].id == MYR_NONE);
     job->next = q->job_free;
     q->job_free = slot;
     page->slots[id % QUEUE_PAGE_JOBS] = MYR_NONE;
@@ -150,8 +165,10 @@ static void forget(struct myr_queue *q, uint32_t id)
 void queue_bury_job(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(job->id == id && job->state == MYR_JOB_DONE);
-    MYR_SLOW_ASSERT(job->owner == MYR_NONE && job->pending == 0);
+    MYR_ASSERT(job->id == id);
+    MYR_ASSERT(job->state == MYR_JOB_DONE);
+    MYR_SLOW_ASSERT(job->owner == MYR_NONE);
+    MYR_SLOW_ASSERT(job->pending == 0);
     /* A job that is over holds no GPUs; where it was matters to nobody. */
     free(job->gang.shares);
     job->gang = (struct myr_gang){};
@@ -161,6 +178,7 @@ void queue_bury_job(struct myr_queue *q, uint32_t id)
     }
     struct over over = {.job = id, .until_s = queue_after_s(q->now_s, q->policy.keep_s)};
     myr_vec_push(&q->over, over);
+    MYR_ASSERT(q->over.count <= q->jobs.count);
 }
 
 void queue_forget_jobs(struct myr_queue *q)
@@ -169,6 +187,7 @@ void queue_forget_jobs(struct myr_queue *q)
     size_t due = 0, again = q->over.count;
     while (due < again && q->over.items[due].until_s <= q->now_s) {
         uint32_t id = q->over.items[due++].job;
+        MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_DONE);
         if (queue_job(q, id)->leaving == 0) {
             forget(q, id);
         } else {
@@ -195,8 +214,10 @@ uint64_t queue_line_key(const struct line *line)
      * reclaims, and level. Bit 63 tells keys of requests from those of plain jobs.
      */
     static_assert(2 * MYR_PRIORITY_MAX < 1 << 8 && MYR_QUEUE_LEVELS <= 1 << 3, "12 bits");
-    MYR_ASSERT(line->priority >= -MYR_PRIORITY_MAX && line->priority <= MYR_PRIORITY_MAX);
-    MYR_ASSERT(line->reclaims <= 1 && line->level < MYR_QUEUE_LEVELS);
+    MYR_ASSERT(line->priority >= -MYR_PRIORITY_MAX);
+    MYR_ASSERT(line->priority <= MYR_PRIORITY_MAX);
+    MYR_ASSERT(line->reclaims <= 1);
+    MYR_ASSERT(line->level < MYR_QUEUE_LEVELS);
     uint64_t priority = (uint64_t)((int64_t)line->priority + MYR_PRIORITY_MAX);
     uint64_t rest = priority << 4 | (uint64_t)line->reclaims << 3 | line->level;
     if (line->request != MYR_NONE) {
@@ -230,12 +251,14 @@ static void renumber_lines(struct myr_queue *q, const uint32_t *numbers)
         for (uint32_t id = line->first; id != MYR_NONE; id = queue_job(q, id)->next) {
             queue_job(q, id)->line = i;
         }
+        MYR_ASSERT(line->first != MYR_NONE); /* those without jobs went */
         myr_u64map_add(&q->line_of, queue_line_key(line), i);
     }
     /* Who asks for room again, and when, is found anew from the lines. */
     q->tries.due.count = 0;
     q->tries.later.count = 0;
     q->tries.known = false;
+    MYR_ASSERT((q->busy_first == MYR_NONE) == (q->sizes.count == 0));
 }
 
 void queue_forget_lines(struct myr_queue *q)
@@ -257,7 +280,8 @@ void queue_forget_lines(struct myr_queue *q)
         }
     }
     /* Lines with jobs are the busy ones, and none of them went. */
-    MYR_ASSERT(kept <= q->lines.count && (kept > 0) == (q->busy_first != MYR_NONE));
+    MYR_ASSERT(kept <= q->lines.count);
+    MYR_ASSERT((kept > 0) == (q->busy_first != MYR_NONE));
     q->lines.count = kept;
     renumber_lines(q, numbers);
     MYR_ASSERT(kept == 0 || (q->busy_first < kept && q->busy_last < kept));

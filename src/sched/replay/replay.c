@@ -48,7 +48,8 @@ struct replay {
 /* Only while the job is there: its place is another's afterwards. */
 static struct progress *progress_of(const struct replay *r, uint32_t id)
 {
-    MYR_SLOW_ASSERT(id < r->count && r->place_of[id] < r->present.count);
+    MYR_SLOW_ASSERT(id < r->count);
+    MYR_SLOW_ASSERT(r->place_of[id] < r->present.count);
     return &r->present.items[r->place_of[id]];
 }
 
@@ -63,7 +64,8 @@ static void tell_start(struct replay *r, uint32_t id)
 {
     struct progress *job = progress_of(r, id);
     const struct myr_gang *gang = myr_queue_gang(r->queue, id);
-    MYR_ASSERT(job->gang.count == 0 && gang->count > 0);
+    MYR_ASSERT(job->gang.count == 0);
+    MYR_ASSERT(gang->count > 0);
     job->gang = (struct myr_gang){gang->count, myr_xcalloc(gang->count, sizeof(*gang->shares))};
     memcpy(job->gang.shares, gang->shares, gang->count * sizeof(*gang->shares));
     r->options->event(r->options->event_context,
@@ -75,6 +77,7 @@ static void tell_end(struct replay *r, uint32_t id, enum myr_replay_event_kind k
 {
     struct progress *job = progress_of(r, id);
     if (job->gang.count) { /* none: nobody listens */
+        MYR_ASSERT(r->options->event && job->runs);
         r->options->event(r->options->event_context,
                           &(struct myr_replay_event){kind, id, r->now_s, &job->gang});
         free(job->gang.shares);
@@ -89,7 +92,9 @@ static void start_job(struct replay *r, uint32_t id)
     struct progress *job = progress_of(r, id);
     struct myr_replay_job *row = &r->result->job_rows.items[id];
     uint32_t gpus = r->rows[id].gpus;
-    MYR_ASSERT(!job->runs && r->waiting_gpus >= gpus && job->left_s >= 0);
+    MYR_ASSERT(!job->runs);
+    MYR_ASSERT(r->waiting_gpus >= gpus);
+    MYR_ASSERT(job->left_s >= 0);
     MYR_SLOW_ASSERT(job->idle_since_s <= r->now_s);
     /* The span counts at the first start alone. */
     if (job->run == 0) {
@@ -111,6 +116,7 @@ static void start_job(struct replay *r, uint32_t id)
     job->runs = true;
     r->busy_gpus += gpus;
     r->waiting_gpus -= gpus;
+    MYR_ASSERT(r->busy_gpus <= (uint64_t)shape->nodes * shape->gpus_per_node);
     /* The run is part of the entry: when it is stopped the entry stays, and is void. */
     myr_heap_push(&r->ends, job->work_from_s + job->left_s, (uint64_t)job->run << 32 | id);
 }
@@ -123,8 +129,10 @@ static void stop_job(struct replay *r, uint32_t id)
     uint32_t gpus = r->rows[id].gpus;
     int64_t period_s = r->options->policy.checkpoint_s;
     int64_t worked_s = r->now_s - job->work_from_s;
-    MYR_ASSERT(job->runs && r->now_s > job->started_s); /* a queue takes such a start back */
-    MYR_ASSERT(r->busy_gpus >= gpus && worked_s <= job->left_s);
+    MYR_ASSERT(job->runs);
+    MYR_ASSERT(r->now_s > job->started_s); /* a queue takes such a start back */
+    MYR_ASSERT(r->busy_gpus >= gpus);
+    MYR_ASSERT(worked_s <= job->left_s);
     tell_end(r, id, MYR_REPLAY_STOP);
     if (worked_s < 0) {
         row->wait_s += worked_s; /* it did not even restart in full */
@@ -133,10 +141,12 @@ static void stop_job(struct replay *r, uint32_t id)
     }
     /* Work since the last checkpoint is done again. */
     int64_t saved_s = period_s > 0 ? worked_s - worked_s % period_s : 0;
+    MYR_ASSERT(saved_s >= 0 && saved_s <= worked_s);
     job->left_s -= saved_s;
     r->lost_gpu_s += (worked_s - saved_s) * gpus;
     job->idle_since_s = r->now_s;
     job->runs = false;
+    MYR_ASSERT(job->left_s >= 0);
     row->stops++;
     r->busy_gpus -= gpus;
     r->waiting_gpus += gpus;
@@ -148,10 +158,12 @@ static void end_job(struct replay *r, uint32_t id)
 {
     struct progress *job = progress_of(r, id);
     struct myr_replay_job *row = &r->result->job_rows.items[id];
-    MYR_ASSERT(job->runs && r->busy_gpus >= r->rows[id].gpus);
+    MYR_ASSERT(job->runs);
+    MYR_ASSERT(r->busy_gpus >= r->rows[id].gpus);
     MYR_ASSERT(r->now_s == job->work_from_s + job->left_s); /* all of its work is done */
     tell_end(r, id, MYR_REPLAY_END);
     job->runs = false;
+    MYR_ASSERT(r->now_s >= r->rows[id].submit_s);
     row->end_s = r->now_s;
     r->jct_sum_s += (double)(row->end_s - r->rows[id].submit_s);
     r->busy_gpus -= r->rows[id].gpus;
@@ -160,6 +172,7 @@ static void end_job(struct replay *r, uint32_t id)
         myr_vec_push(&r->result->longest, job->longest);
     }
     myr_vec_push(&r->unused, r->place_of[id]);
+    MYR_ASSERT(r->unused.count <= r->present.count);
     r->place_of[id] = MYR_NONE;
     int rc = myr_queue_finish(r->queue, r->now_s, id);
     MYR_ASSERT(rc == MYR_OK);
@@ -177,6 +190,7 @@ static void carry_out(struct replay *r)
     const struct myr_decision *decisions = myr_queue_decide(r->queue, r->now_s, &count);
     for (uint32_t i = 0; i < count; i++) {
         const struct myr_decision *d = &decisions[i];
+        MYR_ASSERT(d->job < r->result->job_rows.count);
         if (d->kind == MYR_DECIDE_START) {
             start_job(r, d->job);
             if (r->options->event) {
@@ -290,6 +304,7 @@ static void sample(struct replay *r, int64_t until_s)
             }
             s.free_nodes_in_whole_groups += n == end ? end - first : 0;
         }
+        MYR_ASSERT(s.free_nodes_in_whole_groups <= shape->nodes);
         myr_vec_push(&r->result->samples, s);
     }
 }
@@ -297,7 +312,8 @@ static void sample(struct replay *r, int64_t until_s)
 /* Its progress takes a place that a job which is over has left. */
 static void add_job(struct replay *r, uint32_t id)
 {
-    MYR_SLOW_ASSERT(id == r->result->job_rows.count && r->rows[id].submit_s == r->now_s);
+    MYR_SLOW_ASSERT(id == r->result->job_rows.count);
+    MYR_SLOW_ASSERT(r->rows[id].submit_s == r->now_s);
     struct progress job = {.left_s = r->rows[id].duration_s, .idle_since_s = r->now_s};
     if (r->unused.count) {
         r->place_of[id] = r->unused.items[--r->unused.count];
@@ -306,6 +322,7 @@ static void add_job(struct replay *r, uint32_t id)
         r->place_of[id] = (uint32_t)r->present.count;
         myr_vec_push(&r->present, job);
     }
+    MYR_ASSERT(r->place_of[id] < r->present.count);
     r->waiting_gpus += r->rows[id].gpus;
     myr_vec_push(&r->result->job_rows, (struct myr_replay_job){});
 }
@@ -352,6 +369,7 @@ static int advance(struct replay *r, size_t *arrived, bool *ret_more, struct myr
         options->explain_at_s < next_s) {
         myr_queue_why(r->queue, options->explain_at_s, options->explain, &r->result->why);
     }
+    MYR_ASSERT(r->done <= *arrived && *arrived <= r->count);
     r->now_s = next_s;
     struct myr_heap_item item;
     while (r->ends.count && r->ends.items[0].key == next_s && myr_heap_pop(&r->ends, &item)) {
@@ -359,6 +377,7 @@ static int advance(struct replay *r, size_t *arrived, bool *ret_more, struct myr
         uint32_t id = (uint32_t)item.value;
         if (r->place_of[id] != MYR_NONE && progress_of(r, id)->runs &&
             progress_of(r, id)->run == item.value >> 32) {
+            MYR_ASSERT(id < *arrived);
             end_job(r, id);
         }
     }
@@ -379,7 +398,8 @@ static int run(struct replay *r, struct myr_err *err)
         }
     }
     MYR_ASSERT(r->done == r->count);
-    MYR_ASSERT(r->busy_gpus == 0 && r->waiting_gpus == 0);
+    MYR_ASSERT(r->busy_gpus == 0);
+    MYR_ASSERT(r->waiting_gpus == 0);
     r->drained_gpu_s = myr_queue_drained_gpu_s(r->queue);
     sample(r, INT64_MAX);
     return MYR_OK;

@@ -254,8 +254,8 @@ static uint32_t broken_at(const struct search *q, const struct digit_order *orde
 uint32_t assign_broken(const struct search *q, const struct digit_order *order, uint32_t family,
                        enum unit level)
 {
-    MYR_SLOW_ASSERT(family < q->traffic->family_count &&
-                    (q->assigned || q->sorted_run == q->nodes));
+    MYR_SLOW_ASSERT(family < q->traffic->family_count);
+    MYR_SLOW_ASSERT((q->assigned || q->sorted_run == q->nodes));
     struct strides s = strides_of(q->traffic, order);
     const struct myr_traffic_family *f = &q->traffic->families[family];
     const uint32_t *unit = q->assigned ? q->s->unit[level] : q->s->along[level];
@@ -360,7 +360,8 @@ void assign_straight(struct search *q)
         /* s->nodes goes along the topology: where first and last agree all do. */
         q->split[level] = s->along[level][0] != s->along[level][q->nodes - 1];
     }
-    MYR_ASSERT(q->piece_count > 0 && q->piece_count <= q->nodes);
+    MYR_ASSERT(q->piece_count > 0);
+    MYR_ASSERT(q->piece_count <= q->nodes);
     q->assigned = false;
     q->sorted_run = q->nodes;
 }

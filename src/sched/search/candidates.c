@@ -24,7 +24,8 @@ struct room {
 /* Weighted by itself: the sum over nodes is the mean run of a node drawn at random. */
 static void add_run(int64_t run, int64_t *left, int64_t *sum)
 {
-    MYR_SLOW_ASSERT(run > 0 && *left > 0);
+    MYR_SLOW_ASSERT(run > 0);
+    MYR_SLOW_ASSERT(*left > 0);
     int64_t used = run < *left ? run : *left;
     *sum += used * run;
     *left -= used;
@@ -162,7 +163,8 @@ static void add_candidate(struct search *q, const struct candidate *candidate, u
         candidates[at] = *candidate;
         q->candidate_count += q->candidate_count < most;
     }
-    MYR_ASSERT(q->candidate_count > 0 && q->candidate_count <= most);
+    MYR_ASSERT(q->candidate_count > 0);
+    MYR_ASSERT(q->candidate_count <= most);
 }
 
 /* Permutation number 'number' of the digits. */

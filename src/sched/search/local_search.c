@@ -280,7 +280,8 @@ static void descend(struct swaps *w)
         better = (!w->narrow && move_units(w, &pods)) || better;
     }
     if (w->base + w->groups_cost < q->best_cost) {
-        MYR_ASSERT(w->base >= 0 && w->groups_cost >= 0);
+        MYR_ASSERT(w->base >= 0);
+        MYR_ASSERT(w->groups_cost >= 0);
         q->best_cost = w->base + w->groups_cost;
         q->improved = true;
         memcpy(q->s->best, w->node, q->nodes * sizeof(uint32_t));
@@ -300,7 +301,8 @@ void local_search(struct search *q)
     if (q->nodes > SEARCH_SWAP_CELLS || q->nodes < 2 || ring || starts == 0) {
         return;
     }
-    MYR_ASSERT(q->best_cost >= 0 && starts <= SEARCH_STARTS);
+    MYR_ASSERT(q->best_cost >= 0);
+    MYR_ASSERT(starts <= SEARCH_STARTS);
     struct swaps *w = swaps_start(q);
     select_clear(q);
     for (uint32_t i = 0; i < starts; i++) {

@@ -171,7 +171,9 @@ static void remember_start(struct search *q, const struct digit_order *order, in
 {
     struct search_scratch *s = q->s;
     uint32_t at = q->start_count;
-    MYR_ASSERT(q->nodes <= SEARCH_SWAP_CELLS && q->start_count <= SEARCH_STARTS && cost >= 0);
+    MYR_ASSERT(q->nodes <= SEARCH_SWAP_CELLS);
+    MYR_ASSERT(q->start_count <= SEARCH_STARTS);
+    MYR_ASSERT(cost >= 0);
     for (uint32_t i = 0; i < q->start_count; i++) {
         /* The same cost is mostly the same placement in other words. */
         if (s->start_cost[i] == cost) {

@@ -127,7 +127,9 @@ static void set_weights(struct search *q)
     /* 0.05 and 0.02 of request.h */
     q->leaf_room = q->unit_cost / (INT64_C(20) * shape->group_nodes);
     q->pod_room = q->unit_cost / (INT64_C(50) * shape->pod_nodes);
-    MYR_ASSERT(q->unit_cost > 0 && q->leaf_room > 0 && q->pod_room > 0);
+    MYR_ASSERT(q->unit_cost > 0);
+    MYR_ASSERT(q->leaf_room > 0);
+    MYR_ASSERT(q->pod_room > 0);
 }
 
 /* The scratch is made with the first search and kept: searches come one after another. */
@@ -456,7 +458,8 @@ static void take_best(struct search *q, struct myr_gang *gang)
     for (uint32_t i = 0; i < q->nodes; i++) {
         uint32_t node = q->s->best[i];
         uint64_t gpus = whole ? p->whole : lowest(p->free_mask[node], q->gpus);
-        MYR_ASSERT(gpus != 0 && !p->closed[node]);
+        MYR_ASSERT(gpus != 0);
+        MYR_ASSERT(!p->closed[node]);
         gang->shares[gang->count++] = (struct myr_share){node, gpus};
         if (!whole) {
             index_set_mask(p, node, p->free_mask[node] & ~gpus);
@@ -532,7 +535,8 @@ void myr_place_cost_of(struct myr_placer *p, const struct myr_request *r,
                        const struct myr_gang *gang, struct myr_place_cost *ret)
 {
     struct search q = start(p, r);
-    MYR_ASSERT(gang->count == r->nodes && r->nodes <= p->shape.nodes);
+    MYR_ASSERT(gang->count == r->nodes);
+    MYR_ASSERT(r->nodes <= p->shape.nodes);
     for (uint32_t i = 0; i < gang->count; i++) {
         MYR_ASSERT(gang->shares[i].node < p->shape.nodes);
         q.s->cells[i] = gang->shares[i].node;

@@ -21,7 +21,8 @@ void select_clear(struct search *q)
 /* It has so many free; touched leaves are listed once. */
 static void take_from(struct search *q, uint32_t leaf, uint32_t nodes)
 {
-    MYR_ASSERT(nodes > 0 && leaf < q->p->groups);
+    MYR_ASSERT(nodes > 0);
+    MYR_ASSERT(leaf < q->p->groups);
     if (q->s->take[leaf] == 0) {
         MYR_ASSERT(q->touched_count < q->p->groups); /* each is listed once */
         q->s->touched[q->touched_count++] = leaf;
@@ -164,13 +165,17 @@ void select_pod(struct search *q, uint32_t pod, uint32_t nodes, uint32_t block)
 {
     const struct myr_placer *p = q->p;
     uint32_t per = p->shape.pod_nodes / p->shape.group_nodes, first = pod * per;
-    MYR_ASSERT(pod < p->pods && nodes <= q->s->pod_free[pod]);
+    MYR_ASSERT(pod < p->pods);
+    MYR_ASSERT(nodes <= q->s->pod_free[pod]);
     select_range(q, first, first + per < p->groups ? first + per : p->groups, nodes, block);
 }
 
 void select_range(struct search *q, uint32_t first, uint32_t end, uint32_t nodes, uint32_t block)
 {
-    MYR_ASSERT(first < end && end <= q->p->groups && block > 0 && nodes > 0);
+    MYR_ASSERT(first < end);
+    MYR_ASSERT(end <= q->p->groups);
+    MYR_ASSERT(block > 0);
+    MYR_ASSERT(nodes > 0);
     uint32_t most = sort_leaves(q, first, end);
     uint32_t left = take_blocks(q, most, nodes / block, block) * block + nodes % block;
     if (left == 0) {
@@ -290,7 +295,8 @@ static uint32_t gather_domains(struct search *q, uint32_t leaf, uint32_t wanted,
     uint32_t first = leaf * p->shape.group_nodes, end = index_group_end(p, leaf), have = 0;
     uint32_t lowest = p->domain_of[first], domains = p->domain_of[end - 1] - lowest + 1;
     uint32_t *count = q->s->sequence, *take = q->s->firsts; /* free at this time */
-    MYR_ASSERT(wanted > 0 && wanted <= q->s->leaf_free[leaf]);
+    MYR_ASSERT(wanted > 0);
+    MYR_ASSERT(wanted <= q->s->leaf_free[leaf]);
     memset(count, 0, domains * sizeof(*count));
     memset(take, 0, domains * sizeof(*take));
     for (uint32_t node = first; node < end; node++) {

@@ -183,7 +183,8 @@ static void move_members(struct swaps *w, uint32_t cell, uint32_t from, uint32_t
 /* A group of both cells leaves and comes back twice at the same level: its members are the same. */
 void swaps_exchange(struct swaps *w, uint32_t i, uint32_t j)
 {
-    MYR_SLOW_ASSERT(i < w->q->nodes && j < w->slots);
+    MYR_SLOW_ASSERT(i < w->q->nodes);
+    MYR_SLOW_ASSERT(j < w->slots);
     uint32_t node = w->node[i];
     /* Between cells no node joins or leaves. */
     if (j >= w->q->nodes) {
@@ -254,7 +255,8 @@ int64_t swaps_change(const struct swaps *w, uint32_t cell, uint32_t to)
 
 void swaps_take_up(struct swaps *w, const uint32_t *from)
 {
-    MYR_ASSERT(w->q->touched_count == 0 && w->q->nodes <= SEARCH_SWAP_CELLS);
+    MYR_ASSERT(w->q->touched_count == 0);
+    MYR_ASSERT(w->q->nodes <= SEARCH_SWAP_CELLS);
     memcpy(w->node, from, w->q->nodes * sizeof(uint32_t));
     /* Counted up node by node, as exchanges will. */
     w->base = 0;
@@ -264,7 +266,8 @@ void swaps_take_up(struct swaps *w, const uint32_t *from)
         w->q->s->chosen[w->node[i] / 64] |= UINT64_C(1) << w->node[i] % 64;
     }
     find_spares(w);
-    MYR_ASSERT(w->slots >= w->q->nodes && w->slots <= SEARCH_SLOTS_MAX);
+    MYR_ASSERT(w->slots >= w->q->nodes);
+    MYR_ASSERT(w->slots <= SEARCH_SLOTS_MAX);
     number_units(w);
     count_groups(w);
     swaps_price(w);
@@ -296,7 +299,8 @@ struct swaps *swaps_start(struct search *q)
     w->finest = q->p->domain_nodes > 1 ? UNIT_DOMAIN : UNIT_LEAF;
     /* In narrow searches only trades that can mend something are tried. */
     w->narrow = q->traffic && (q->p->groups > SEARCH_FEW_LEAVES || q->nodes > SEARCH_SMALL_CELLS);
-    MYR_ASSERT(q->nodes > 1 && q->nodes <= SEARCH_SWAP_CELLS);
+    MYR_ASSERT(q->nodes > 1);
+    MYR_ASSERT(q->nodes <= SEARCH_SWAP_CELLS);
     w->tries_max = q->p->groups > SEARCH_FEW_LEAVES ? TRIES_LARGE
                    : q->nodes <= SEARCH_TINY_CELLS  ? TRIES_TINY
                    : q->nodes <= SEARCH_SMALL_CELLS ? TRIES_SMALL

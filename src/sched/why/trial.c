@@ -84,7 +84,8 @@ static void set_weight(struct myr_queue *q, uint32_t tenant, uint32_t weight)
         &q->brothers[q->tenants[tenant].parent == MYR_NONE ? 0 : q->tenants[tenant].parent + 1];
     uint32_t was = q->tenants[tenant].weight ? q->tenants[tenant].weight : 1;
     /* Brothers share by the weight of those that have jobs. */
-    MYR_ASSERT(weight > 0 && (!q->tenant_jobs[tenant] || b->weight >= was));
+    MYR_ASSERT(weight > 0);
+    MYR_ASSERT((!q->tenant_jobs[tenant] || b->weight >= was));
     b->weight += q->tenant_jobs[tenant] ? (uint64_t)weight - was : 0;
     q->tenants[tenant].weight = weight;
     q->shares++;
@@ -162,7 +163,8 @@ static bool starts_with(struct search *s, const struct myr_trial *trial)
         myr_queue_apply_trial(s->copy, s->now_s, s->id, trial);
     }
     (void)myr_queue_decide(s->copy, s->now_s, &count);
-    MYR_ASSERT(s->copy->now_s >= s->q->now_s && s->copy->job_count >= s->q->job_count);
+    MYR_ASSERT(s->copy->now_s >= s->q->now_s);
+    MYR_ASSERT(s->copy->job_count >= s->q->job_count);
     return has_started(s->copy, s->id);
 }
 
@@ -277,7 +279,8 @@ static struct bad_nodes bad_nodes_of(const struct myr_queue *q)
 /* From the one at 'first' on, so many of them. */
 static struct myr_trial nodes_back(const struct bad_nodes *bad, uint32_t first, uint32_t count)
 {
-    MYR_ASSERT(count > 0 && first + count <= bad->count);
+    MYR_ASSERT(count > 0);
+    MYR_ASSERT(first + count <= bad->count);
     return (struct myr_trial){.kind = count == 1 ? MYR_TRIAL_NODE_BACK : MYR_TRIAL_NODES_BACK,
                               .node = bad->nodes[first],
                               .last = bad->nodes[first + count - 1],

@@ -56,7 +56,9 @@ static enum myr_why_kind kind_of(const struct myr_queue *q, uint32_t id, struct 
     struct room open = room_with(q, 0), held = room_with(q, CLOSED_HOLD);
     struct room all = room_with(q, CLOSED_HOLD | CLOSED_SPARE | CLOSED_BAD);
     /* Each look opens nodes, and closes none. */
-    MYR_ASSERT(open.whole <= held.whole && held.whole <= all.whole && open.gpus <= all.gpus);
+    MYR_ASSERT(open.whole <= held.whole);
+    MYR_ASSERT(held.whole <= all.whole);
+    MYR_ASSERT(open.gpus <= all.gpus);
     why->gpus_free = open.gpus;
     why->nodes_free = open.whole;
     why->nodes_held = held.whole - open.whole;
@@ -236,7 +238,8 @@ const char *myr_why_words(enum myr_why_kind kind)
         [MYR_WHY_FRAGMENTED] = "enough GPUs are free, but not on enough whole nodes",
         [MYR_WHY_FULL] = "too few GPUs are free",
     };
-    MYR_ASSERT((size_t)kind < MYR_ARRAY_COUNT(words) && words[kind]);
+    MYR_ASSERT((size_t)kind < MYR_ARRAY_COUNT(words));
+    MYR_ASSERT(words[kind]);
     return words[kind];
 }
 

@@ -117,7 +117,8 @@ static uint32_t gpu_at(const struct table_maker *maker, const struct job *job, u
                        uint32_t rail)
 {
     uint32_t local = maker->graph->design->head->gpus_per_node;
-    MYR_SLOW_ASSERT(job->count > 0 && local > 0);
+    MYR_SLOW_ASSERT(job->count > 0);
+    MYR_SLOW_ASSERT(local > 0);
     return maker->slots[job->first + slot % job->count].node * local + rail % local;
 }
 
@@ -170,7 +171,8 @@ static void add_transfers(struct table_maker *maker, enum myr_contention_pattern
     /* By the first job, so that each of the runs alone has luck of its own. */
     myr_rng_init(&rng, maker->options.balance.seed + jobs.first, 20);
     for (uint32_t j = jobs.first; j < jobs.first + jobs.count; j++) {
-        MYR_ASSERT(j < maker->jobs.count && maker->jobs.items);
+        MYR_ASSERT(j < maker->jobs.count);
+        MYR_ASSERT(maker->jobs.items);
         struct job *job = &maker->jobs.items[j];
         job_messages(maker, job, pattern, &rng);
         uint32_t count = (uint32_t)maker->messages.count;
@@ -208,7 +210,8 @@ static void add_slowdowns(struct table_maker *maker, enum myr_contention_pattern
 {
     const struct myr_network *net = maker->graph->net;
     double line = (double)net->host_gbps * net->planes * 1e9, sum = 0;
-    MYR_ASSERT(maker->jobs.items && jobs.first + jobs.count <= maker->jobs.count);
+    MYR_ASSERT(maker->jobs.items);
+    MYR_ASSERT(jobs.first + jobs.count <= maker->jobs.count);
     const struct job *first = &maker->jobs.items[jobs.first];
     const struct job *last = &maker->jobs.items[jobs.first + jobs.count - 1];
     uint32_t count = last->first_task + last->task_count - first->first_task;
@@ -318,7 +321,8 @@ double myr_contention_lookup(const struct myr_contention *table,
                              double load)
 {
     const struct myr_contention_cell *cells = table->cells[pattern][level];
-    MYR_ASSERT(load >= 0 && load <= 1);
+    MYR_ASSERT(load >= 0);
+    MYR_ASSERT(load <= 1);
     if (load <= table->loads[0]) {
         return cells[0].mean;
     }

@@ -16,6 +16,7 @@ uint32_t sim_class_of(uint32_t count)
 /* At least eight: blocks begin at multiples of eight, and six hops are in two lines of cache. */
 uint32_t sim_hop_class(uint32_t count)
 {
+    MYR_ASSERT(count > 0);
     return count > 8 ? sim_class_of(count) : 3;
 }
 
@@ -29,7 +30,8 @@ uint32_t sim_take_block(struct sim_free *free, uint32_t class, size_t used, uint
     *ret_grow = 0;
     if (free->blocks[class].count) {
         uint32_t first = free->blocks[class].items[--free->blocks[class].count];
-        MYR_ASSERT(first < used && used - first >= UINT64_C(1) << class);
+        MYR_ASSERT(first < used);
+        MYR_ASSERT(used - first >= UINT64_C(1) << class);
         return first;
     }
     MYR_ASSERT(used + (UINT64_C(1) << class) < MYR_NONE);

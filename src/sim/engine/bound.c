@@ -20,7 +20,9 @@ static myr_ps bits_time(unsigned __int128 bits, uint64_t bps)
 /* A sum that stops at the end of time. */
 static myr_ps later(myr_ps a, myr_ps b)
 {
-    MYR_SLOW_ASSERT(a >= 0 && b >= 0 && b <= SIM_TIME_MAX);
+    MYR_SLOW_ASSERT(a >= 0);
+    MYR_SLOW_ASSERT(b >= 0);
+    MYR_SLOW_ASSERT(b <= SIM_TIME_MAX);
     return a < SIM_TIME_MAX - b ? a + b : SIM_TIME_MAX;
 }
 
@@ -28,6 +30,7 @@ static myr_ps later(myr_ps a, myr_ps b)
 static myr_ps alone_time(const struct myr_sim *sim, const struct sim_task *task)
 {
     const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
+    MYR_ASSERT(pattern->first_use + (uint64_t)pattern->use_count <= sim->uses.count);
     myr_ps longest = 0;
     uint64_t weight = 0, bps = 0;
     for (uint32_t u = 0; u < pattern->use_count; u++) {
@@ -59,6 +62,7 @@ static void list_alone(const struct myr_sim *sim, myr_ps *alone)
         if (task->kind != SIM_TRANSFER) {
             continue;
         }
+        MYR_ASSERT(task->pattern < sim->patterns.count);
         if (task->pattern != known || task->bits != known_bits) {
             known = task->pattern;
             known_bits = task->bits;
@@ -112,13 +116,15 @@ static void chains(const struct myr_sim *sim, struct myr_sim_bounds *ret)
             myr_ps end = both[id];
             alpha[next] = alpha[id] > alpha[next] && !moves ? alpha[id] : alpha[next];
             from[next] = end > from[next] ? end : from[next];
-            MYR_SLOW_ASSERT(waits[next] > 0 && last < count);
+            MYR_SLOW_ASSERT(waits[next] > 0);
+            MYR_SLOW_ASSERT(last < count);
             if (--waits[next] == 0) {
                 ready[last++] = next;
             }
         }
     }
-    MYR_ASSERT(last <= count && ret->alpha <= ret->chain); /* bytes only add to latencies */
+    MYR_ASSERT(last <= count);
+    MYR_ASSERT(ret->alpha <= ret->chain); /* bytes only add to latencies */
 }
 
 /* Of the network that is simulated. */
@@ -131,6 +137,7 @@ static bool is_switch(const struct myr_sim *sim, uint32_t device)
 /* Out of a sender, into a receiver, or inside the network. */
 static myr_ps *bound_of(const struct myr_sim *sim, uint32_t channel, struct myr_sim_bounds *ret)
 {
+    MYR_ASSERT(channel < sim->channel_count);
     if (!sim->graph || channel >= sim->pool_base) {
         return &ret->bisection;
     }
@@ -167,6 +174,7 @@ static void loads(const struct myr_sim *sim, struct myr_sim_bounds *ret)
                 __builtin_prefetch(&load[use[SIM_AHEAD].channel], 1);
             }
             /* Weights are thousandths of a flow's bits; 128 bits hold the sum of all of them. */
+            MYR_SLOW_ASSERT(use->channel < sim->channel_count);
             load[use->channel] += bits[p] * use->weight;
         }
     }
@@ -195,13 +203,15 @@ void sim_bounds(struct myr_sim *sim)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
         bounds->best = all[i] > bounds->best ? all[i] : bounds->best;
     }
-    MYR_ASSERT(bounds->best >= bounds->alpha && bounds->best <= SIM_TIME_MAX);
+    MYR_ASSERT(bounds->best >= bounds->alpha);
+    MYR_ASSERT(bounds->best <= SIM_TIME_MAX);
 }
 
 /* A part in 2^27 for what the solver lets pass, and a nanosecond. */
 bool sim_above_bounds(const struct myr_sim *sim)
 {
     const struct myr_sim_bounds *bounds = &sim->result.bounds;
+    MYR_ASSERT(sim->result.end >= 0 && sim->result.end <= SIM_TIME_MAX);
     return !bounds->known ||
            sim->result.end + (sim->result.end >> 27) + MYR_PS_PER_NS >= bounds->best;
 }

@@ -8,14 +8,16 @@
 uint32_t sim_scale_up_out(const struct myr_sim *sim, uint32_t gpu)
 {
     uint32_t id = sim->scale_up_base + gpu * 2;
-    MYR_ASSERT(id >= sim->scale_up_base && id < sim->pool_base); /* no storage server is one */
+    MYR_ASSERT(id >= sim->scale_up_base);
+    MYR_ASSERT(id < sim->pool_base); /* no storage server is one */
     return id;
 }
 
 uint32_t sim_scale_up_in(const struct myr_sim *sim, uint32_t gpu)
 {
     uint32_t id = sim->scale_up_base + gpu * 2 + 1;
-    MYR_ASSERT(id > sim->scale_up_base && id < sim->pool_base);
+    MYR_ASSERT(id > sim->scale_up_base);
+    MYR_ASSERT(id < sim->pool_base);
     return id;
 }
 
@@ -30,8 +32,10 @@ uint32_t sim_pool(const struct myr_sim *sim, bool pod, uint32_t index, bool down
 /* Of efficiency 0 nothing was said: all of the line rate is payload. */
 static uint64_t link_capacity(const struct myr_sim *sim, uint32_t channel)
 {
+    MYR_ASSERT(channel < sim->link_channels);
     uint64_t bps = (uint64_t)myr_channel_gbps(sim->graph->design, channel) * 1000000000;
     uint32_t efficiency = sim->options.efficiency_permille;
+    MYR_ASSERT(efficiency <= 1000);
     return efficiency ? bps / 1000 * efficiency : bps;
 }
 
@@ -39,7 +43,10 @@ static uint64_t link_capacity(const struct myr_sim *sim, uint32_t channel)
 static void first_capacity(struct myr_sim *sim, uint32_t channel, uint64_t bps)
 {
     struct sim_channel *own = &sim->channels[channel];
-    MYR_ASSERT(channel < sim->channel_count && sim->now == 0 && own->entry_count == 0);
+    MYR_ASSERT(channel < sim->channel_count);
+    MYR_ASSERT(sim->now == 0);
+    MYR_ASSERT(own->entry_count == 0);
+    MYR_ASSERT(own->wanted == 0 && sim->fills[channel].loose_weight == 0);
     own->capacity = own->full_capacity = bps;
     own->counted_capacity = (__int128)bps * SIM_RATE_PER_BPS * 1000;
     sim->fills[channel].room = own->counted_capacity;
@@ -58,7 +65,8 @@ void sim_set_capacity(struct myr_sim *sim, uint32_t channel, uint64_t bps)
 static void *rows_in_lines(size_t count, size_t size)
 {
     enum { LINE = 64 };
-    MYR_ASSERT(size <= LINE * 2 && count <= SIZE_MAX / LINE / 4);
+    MYR_ASSERT(size <= LINE * 2);
+    MYR_ASSERT(count <= SIZE_MAX / LINE / 4);
     /* Whole lines, as aligned_alloc() wants them, and never none. */
     size_t bytes = (count * size / LINE + 1) * LINE;
     void *memory = aligned_alloc(LINE, bytes);
@@ -68,7 +76,10 @@ static void *rows_in_lines(size_t count, size_t size)
 /* Every channel is empty, in no heap, and holds nobody. */
 void sim_channels_open(struct myr_sim *sim, uint32_t count)
 {
-    MYR_ASSERT(!sim->channels && !sim->fills && !sim->bonds && sim->touched.count == 0);
+    MYR_ASSERT(!sim->channels);
+    MYR_ASSERT(!sim->fills);
+    MYR_ASSERT(!sim->bonds);
+    MYR_ASSERT(sim->touched.count == 0);
     sim->channel_count = count;
     sim->channels = rows_in_lines(count, sizeof(*sim->channels));
     sim->fills = rows_in_lines(count, sizeof(*sim->fills));
@@ -99,6 +110,7 @@ struct pool {
 /* Adds the living uplinks of one switch; a fabric of one tier has none. */
 static void pool_add(const struct myr_sim *sim, uint32_t device, struct pool *pool)
 {
+    MYR_ASSERT(device >= sim->graph->first_switch);
     uint32_t count = sim->graph->net->tiers > 1 ? myr_graph_uplink_count(sim->graph, device) : 0;
     for (uint32_t k = 0; k < count; k++) {
         uint32_t up = myr_graph_uplink(sim->graph, device, k);
@@ -121,6 +133,7 @@ static void pool_set(struct myr_sim *sim, bool pod, uint32_t index, const struct
 {
     for (uint32_t way = 0; way < 2; way++) {
         uint32_t id = sim_pool(sim, pod, index, way);
+        MYR_ASSERT(id >= sim->pool_base);
         uint64_t bps = pool->least[way] * pool->alive;
         if (sim->edge_start) { /* under way */
             sim_set_capacity(sim, id, bps);
@@ -134,8 +147,8 @@ static void pool_set(struct myr_sim *sim, bool pod, uint32_t index, const struct
 static void refresh_leaf(struct myr_sim *sim, uint32_t leaf)
 {
     struct pool pool = {};
-    MYR_ASSERT(leaf >= sim->graph->net->first_leaf &&
-               leaf - sim->graph->net->first_leaf < sim->graph->net->leaf);
+    MYR_ASSERT(leaf >= sim->graph->net->first_leaf);
+    MYR_ASSERT(leaf - sim->graph->net->first_leaf < sim->graph->net->leaf);
     pool_add(sim, leaf, &pool);
     pool_set(sim, false, leaf - sim->graph->net->first_leaf, &pool);
 }
@@ -143,6 +156,8 @@ static void refresh_leaf(struct myr_sim *sim, uint32_t leaf)
 /* Pods are numbered through all units: planes and rails that are not joined. */
 static uint32_t pod_of_spine(const struct myr_sim *sim, uint32_t spine)
 {
+    MYR_ASSERT(spine >= sim->graph->net->first_spine);
+    MYR_ASSERT(spine - sim->graph->net->first_spine < sim->graph->net->spine);
     struct myr_spot spot = myr_graph_spine_spot(sim->graph, spine);
     return spot.unit * sim->graph->net->pods + spot.pod;
 }
@@ -152,6 +167,7 @@ static void refresh_pods(struct myr_sim *sim, uint32_t only)
 {
     const struct myr_network *net = sim->graph->net;
     uint32_t pods = net->pods * net->planes * (net->units ? net->units : 1);
+    MYR_ASSERT(only == MYR_NONE || only < pods);
     MYR_CLEANUP(myr_free_at) struct pool *pools = myr_xcalloc(pods, sizeof(*pools));
     for (uint32_t s = net->first_spine; s < net->first_spine + net->spine; s++) {
         uint32_t pod = pod_of_spine(sim, s);
@@ -170,6 +186,7 @@ static void refresh_pods(struct myr_sim *sim, uint32_t only)
 /* Other topologies have no pools to spray over: theirs stay at zero. */
 static void pool_capacities(struct myr_sim *sim)
 {
+    MYR_ASSERT(!sim->edge_start);
     const struct myr_network *net = sim->graph->net;
     for (uint32_t c = sim->pool_base; c < sim->channel_count; c++) {
         first_capacity(sim, c, 0);
@@ -207,7 +224,8 @@ void sim_refresh_pools(struct myr_sim *sim, uint32_t link)
 void sim_channels_make(struct myr_sim *sim)
 {
     const struct myr_design_head *head = sim->graph->design->head;
-    MYR_ASSERT(!sim->channels && sim->channel_count >= sim->pool_base);
+    MYR_ASSERT(!sim->channels);
+    MYR_ASSERT(sim->channel_count >= sim->pool_base);
     sim_channels_open(sim, sim->channel_count);
     for (uint32_t c = 0; c < sim->link_channels; c++) {
         first_capacity(sim, c, link_capacity(sim, c));

@@ -23,10 +23,13 @@ struct myr_sim_options myr_sim_default(void)
 
 struct myr_sim *myr_sim_create(struct myr_graph *graph, const struct myr_sim_options *options)
 {
-    MYR_ASSERT(graph->design && graph->net);
+    MYR_ASSERT(graph->design);
+    MYR_ASSERT(graph->net);
     /* Parts of a whole: what is lost is never more than there is. */
-    MYR_ASSERT(options->efficiency_permille <= 1000 && options->sharing_loss_permille <= 1000);
-    MYR_ASSERT(options->pause_permille <= 1000 && options->series_ps >= 0);
+    MYR_ASSERT(options->efficiency_permille <= 1000);
+    MYR_ASSERT(options->sharing_loss_permille <= 1000);
+    MYR_ASSERT(options->pause_permille <= 1000);
+    MYR_ASSERT(options->series_ps >= 0);
     struct myr_sim *sim = myr_xcalloc(1, sizeof(*sim));
     const struct myr_design_head *head = graph->design->head;
     /* Planes, and within each the rails that are not joined, are fabrics of their own. */
@@ -40,7 +43,8 @@ struct myr_sim *myr_sim_create(struct myr_graph *graph, const struct myr_sim_opt
     sim->pool_base = sim->scale_up_base + head->gpus * 2;
     sim->channel_count =
         sim->pool_base + graph->net->leaf * 2 + (graph->net->pods + 1) * fabrics * 2;
-    MYR_ASSERT(sim->scale_up_base <= sim->pool_base && sim->pool_base <= sim->channel_count);
+    MYR_ASSERT(sim->scale_up_base <= sim->pool_base);
+    MYR_ASSERT(sim->pool_base <= sim->channel_count);
     sim_channels_make(sim);
     return sim;
 }
@@ -110,10 +114,12 @@ uint32_t myr_sim_pattern(struct myr_sim *sim, const struct myr_message *messages
                                   .phase = sim->phase};
     MYR_ASSERT(!sim->edge_start); /* what runs is not added to */
     for (uint32_t i = 0; i < count; i++) {
-        MYR_SLOW_ASSERT(sim_is_end(sim, messages[i].from) && sim_is_end(sim, messages[i].to));
+        MYR_SLOW_ASSERT(sim_is_end(sim, messages[i].from));
+        MYR_SLOW_ASSERT(sim_is_end(sim, messages[i].to));
         myr_vec_push(&sim->messages, messages[i]);
     }
     MYR_ASSERT(sim->routed_patterns <= sim->patterns.count); /* this one is not yet */
+    MYR_ASSERT(sim->messages.count - pattern.first_message == count);
     myr_vec_push(&sim->patterns, pattern);
     return (uint32_t)sim->patterns.count - 1;
 }
@@ -121,20 +127,23 @@ uint32_t myr_sim_pattern(struct myr_sim *sim, const struct myr_message *messages
 /* Before it is routed: what a round costs is worked out with the path. */
 void myr_sim_pattern_cyclic(struct myr_sim *sim, uint32_t pattern)
 {
-    MYR_ASSERT(pattern >= sim->routed_patterns && pattern < sim->patterns.count);
+    MYR_ASSERT(pattern >= sim->routed_patterns);
+    MYR_ASSERT(pattern < sim->patterns.count);
     MYR_ASSERT(!sim->edge_start);
     sim->patterns.items[pattern].cyclic = true;
 }
 
 void myr_sim_defer_routing(struct myr_sim *sim)
 {
-    MYR_ASSERT(!sim->edge_start && sim->routed_patterns == 0); /* all of them, or none */
+    MYR_ASSERT(!sim->edge_start);
+    MYR_ASSERT(sim->routed_patterns == 0); /* all of them, or none */
     sim->defer = true;
 }
 
 void myr_sim_phase(struct myr_sim *sim, uint32_t phase)
 {
-    MYR_ASSERT(!sim->edge_start && phase != MYR_NONE); /* which stands for all of them */
+    MYR_ASSERT(!sim->edge_start);
+    MYR_ASSERT(phase != MYR_NONE); /* which stands for all of them */
     sim->phase = phase;
 }
 
@@ -145,6 +154,7 @@ static int route_phase(struct myr_sim *sim, uint32_t phase, struct myr_err *err)
     for (uint32_t id = sim->routed_patterns; id < sim->patterns.count; id++) {
         if (phase == MYR_NONE || sim->patterns.items[id].phase == phase) {
             sim->patterns.items[id].batch = sim->batch_count;
+            MYR_ASSERT(sim->patterns.items[id].use_count == 0); /* it is routed once */
             myr_vec_push(&ids, id);
         }
     }
@@ -195,7 +205,8 @@ myr_ps myr_sim_pattern_latency(const struct myr_sim *sim, uint32_t pattern)
 /* MYR_NONE / 2: an edge has 31 bits for a task, the last one says of what kind it is. */
 static uint32_t add_task(struct myr_sim *sim, struct sim_task task)
 {
-    MYR_ASSERT(!sim->edge_start && sim->tasks.count < MYR_NONE / 2);
+    MYR_ASSERT(!sim->edge_start);
+    MYR_ASSERT(sim->tasks.count < MYR_NONE / 2);
     task.bottleneck = task.slot = MYR_NONE;
     myr_vec_push(&sim->tasks, task);
     return (uint32_t)sim->tasks.count - 1;
@@ -219,7 +230,8 @@ uint32_t myr_sim_transfer(struct myr_sim *sim, uint32_t pattern, uint64_t bytes,
 
 void myr_sim_after(struct myr_sim *sim, uint32_t task, uint32_t before)
 {
-    MYR_ASSERT(task < sim->tasks.count && before < sim->tasks.count);
+    MYR_ASSERT(task < sim->tasks.count);
+    MYR_ASSERT(before < sim->tasks.count);
     MYR_ASSERT(!sim->edge_start); /* sorted once, when the run starts */
     struct sim_edge edge = {before, task & INT32_MAX, false};
     myr_vec_push(&sim->edges, edge);
@@ -227,7 +239,9 @@ void myr_sim_after(struct myr_sim *sim, uint32_t task, uint32_t before)
 
 void myr_sim_follows(struct myr_sim *sim, uint32_t task, uint32_t before)
 {
-    MYR_ASSERT(task < sim->tasks.count && before < sim->tasks.count && !sim->edge_start);
+    MYR_ASSERT(task < sim->tasks.count);
+    MYR_ASSERT(before < sim->tasks.count);
+    MYR_ASSERT(!sim->edge_start);
     struct sim_edge edge = {before, task & INT32_MAX, true};
     myr_vec_push(&sim->edges, edge);
 }
@@ -238,10 +252,14 @@ void myr_sim_fault(struct myr_sim *sim, const struct myr_sim_fault *fault)
     MYR_ASSERT(fault->link == MYR_NONE ? fault->device < sim->graph->design->device_count
                                        : fault->link < sim->link_channels / 2);
     MYR_ASSERT(fault->link == MYR_NONE || fault->device == MYR_NONE);
-    MYR_ASSERT(fault->kind <= MYR_FAULT_UP && fault->capacity_permille <= 1000);
+    MYR_ASSERT(fault->kind <= MYR_FAULT_UP);
+    MYR_ASSERT(fault->capacity_permille <= 1000);
     /* Within the clock, also when the routing has noticed. */
-    MYR_ASSERT(fault->at >= 0 && fault->at < SIM_TIME_MAX && fault->reroute >= 0);
-    MYR_ASSERT(fault->reroute < SIM_TIME_MAX - fault->at && !sim->edge_start);
+    MYR_ASSERT(fault->at >= 0);
+    MYR_ASSERT(fault->at < SIM_TIME_MAX);
+    MYR_ASSERT(fault->reroute >= 0);
+    MYR_ASSERT(fault->reroute < SIM_TIME_MAX - fault->at);
+    MYR_ASSERT(!sim->edge_start);
     myr_vec_push(&sim->faults, *fault);
 }
 
@@ -251,7 +269,8 @@ void myr_sim_slow_node(struct myr_sim *sim, uint32_t node, uint32_t permille)
     const struct myr_design *design = sim->graph->design;
     uint32_t device = design->head->first_node + node;
     MYR_ASSERT(node < design->head->nodes);
-    MYR_ASSERT(permille <= 1000 && !sim->edge_start);
+    MYR_ASSERT(permille <= 1000);
+    MYR_ASSERT(!sim->edge_start);
     /* Made with the first slow node: most runs have none. */
     if (!sim->node_slow) {
         sim->node_slow = myr_xcalloc(design->head->nodes, sizeof(*sim->node_slow));
@@ -261,6 +280,7 @@ void myr_sim_slow_node(struct myr_sim *sim, uint32_t node, uint32_t permille)
     for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
         uint32_t link = design->port_link[p];
         for (uint32_t way = 0; link != MYR_NONE && way < 2; way++) {
+            MYR_ASSERT(link < sim->link_channels / 2);
             struct sim_channel *channel = &sim->channels[link * 2 + way];
             uint64_t bps = channel->full_capacity / 1000 * permille;
             sim_set_capacity(sim, link * 2 + way, bps);
@@ -273,6 +293,7 @@ void myr_sim_slow_node(struct myr_sim *sim, uint32_t node, uint32_t permille)
 uint32_t myr_sim_node_permille(const struct myr_sim *sim, uint32_t node)
 {
     MYR_ASSERT(node < sim->graph->design->head->nodes);
+    MYR_ASSERT(!sim->node_slow || sim->node_slow[node] <= 1000);
     return sim->node_slow ? 1000 - sim->node_slow[node] : 1000;
 }
 

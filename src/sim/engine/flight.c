@@ -20,7 +20,9 @@ static uint32_t take_hops(struct myr_sim *sim, uint32_t count)
     }
     sim->hops.count += grow;
     sim->hop_places.count += grow;
-    MYR_ASSERT(first % 8 == 0 && sim->hop_places.count == sim->hops.count);
+    MYR_ASSERT(first % 8 == 0);
+    MYR_ASSERT(sim->hop_places.count == sim->hops.count);
+    MYR_ASSERT(sim->hops.count - first >= UINT64_C(1) << class);
     return first;
 }
 
@@ -43,7 +45,8 @@ static uint32_t take_slot(struct myr_sim *sim)
     MYR_ASSERT(sim->ways.count == sim->slots.count);
     if (sim->free_slots.count) {
         uint32_t slot = sim->free_slots.items[--sim->free_slots.count];
-        MYR_ASSERT(slot < sim->slots.count && sim->slots.items[slot].task == MYR_NONE);
+        MYR_ASSERT(slot < sim->slots.count);
+        MYR_ASSERT(sim->slots.items[slot].task == MYR_NONE);
         return slot;
     }
     myr_vec_push(&sim->slots, (struct sim_slot){});
@@ -55,7 +58,9 @@ static uint32_t take_slot(struct myr_sim *sim)
 static void put_entry(struct myr_sim *sim, const struct sim_channel *channel, uint32_t place,
                       struct sim_entry entry)
 {
-    MYR_SLOW_ASSERT(place < UINT32_C(1) << channel->entry_class && entry.hop < sim->hops.count);
+    MYR_SLOW_ASSERT(&sim->channels[sim->hops.items[entry.hop].channel] == channel);
+    MYR_SLOW_ASSERT(place < UINT32_C(1) << channel->entry_class);
+    MYR_SLOW_ASSERT(entry.hop < sim->hops.count);
     sim->entries.items[channel->first_entry + place] = entry;
     sim->hop_places.items[entry.hop] = place;
 }
@@ -65,6 +70,7 @@ static void add_entry(struct myr_sim *sim, uint32_t id, struct sim_entry entry)
 {
     struct sim_channel *channel = &sim->channels[id];
     /* A channel keeps its block when its last transfer leaves. */
+    MYR_SLOW_ASSERT(id < sim->channel_count && sim->hops.items[entry.hop].channel == id);
     bool none = channel->entry_count == 0 && channel->first_entry == MYR_NONE;
     if (none || channel->entry_count == UINT32_C(1) << channel->entry_class) {
         uint32_t class = none ? 0 : channel->entry_class + 1;
@@ -86,6 +92,7 @@ static void add_entry(struct myr_sim *sim, uint32_t id, struct sim_entry entry)
 /* By what is left, then by slot: equal ends have one order on every machine. */
 static bool before(const struct myr_sim *sim, struct sim_entry a, struct sim_entry b)
 {
+    MYR_SLOW_ASSERT(a.slot != b.slot);
     const struct sim_slot *left = &sim->slots.items[a.slot], *right = &sim->slots.items[b.slot];
     return left->target < right->target || (left->target == right->target && a.slot < b.slot);
 }
@@ -101,6 +108,7 @@ static void held_up(struct myr_sim *sim, const struct sim_channel *channel, uint
         place = (place - 1) / 2;
     }
     put_entry(sim, channel, place, moved);
+    MYR_SLOW_ASSERT(sim->hop_places.items[moved.hop] < channel->held);
 }
 
 /* Towards the end of the heap of held entries. */
@@ -119,6 +127,7 @@ static void held_down(struct myr_sim *sim, const struct sim_channel *channel, ui
         put_entry(sim, channel, place, items[child]);
     }
     put_entry(sim, channel, place, moved);
+    MYR_SLOW_ASSERT(sim->hop_places.items[moved.hop] < channel->held);
 }
 
 /* The entry of this hop leaves the held ones and becomes the first of the others. */
@@ -127,8 +136,10 @@ static void let_go(struct myr_sim *sim, uint32_t id, uint32_t hop)
     struct sim_channel *channel = &sim->channels[id];
     struct sim_entry *items = &sim->entries.items[channel->first_entry];
     uint32_t place = sim->hop_places.items[hop], last = channel->held - 1;
-    MYR_ASSERT(channel->held > 0 && place < channel->held);
+    MYR_ASSERT(channel->held > 0);
+    MYR_ASSERT(place < channel->held);
     struct sim_entry gone = items[place], moved = items[last];
+    MYR_SLOW_ASSERT(gone.hop == hop);
     channel->held--;
     sim_change(sim, id);
     put_entry(sim, channel, last, gone);
@@ -149,7 +160,8 @@ void sim_hold(struct myr_sim *sim, uint32_t slot, uint32_t hop)
     struct sim_way *way = &sim->ways.items[slot];
     uint32_t old = way->holder, id = sim->hops.items[hop].channel;
     struct sim_channel *channel = &sim->channels[id];
-    MYR_SLOW_ASSERT(hop - way->first_hop < way->hop_count && (old & SIM_LOOSE));
+    MYR_SLOW_ASSERT(hop - way->first_hop < way->hop_count);
+    MYR_SLOW_ASSERT((old & SIM_LOOSE));
     if (old != MYR_NONE && (old & ~SIM_LOOSE) == id) {
         way->holder = id;
         return; /* by its clock already */
@@ -163,6 +175,7 @@ void sim_hold(struct myr_sim *sim, uint32_t slot, uint32_t hop)
      * The target is a reading of the new holder's clock; with pauses each transfer counts for
      * itself.
      */
+    MYR_SLOW_ASSERT(sim->slots.items[slot].task != MYR_NONE);
     sim_set_clock(sim, id);
     sim->slots.items[slot].target = sim_paused(sim) ? left : channel->clock + left;
     way->held_hop = hop;
@@ -173,7 +186,8 @@ void sim_hold(struct myr_sim *sim, uint32_t slot, uint32_t hop)
     put_entry(sim, channel, place, items[channel->held]);
     put_entry(sim, channel, channel->held, entry);
     channel->held++;
-    MYR_ASSERT(entry.slot == slot && channel->held <= channel->entry_count);
+    MYR_ASSERT(entry.slot == slot);
+    MYR_ASSERT(channel->held <= channel->entry_count);
     sim_change(sim, id);
     held_up(sim, channel, channel->held - 1);
     MYR_SLOW_ASSERT(sim->hop_places.items[hop] < channel->held);
@@ -181,6 +195,7 @@ void sim_hold(struct myr_sim *sim, uint32_t slot, uint32_t hop)
 
 uint32_t sim_first_held(const struct myr_sim *sim, uint32_t channel)
 {
+    MYR_SLOW_ASSERT(channel < sim->channel_count);
     MYR_ASSERT(sim->channels[channel].held > 0);
     return sim->entries.items[sim->channels[channel].first_entry].slot;
 }
@@ -192,7 +207,8 @@ uint32_t sim_attach(struct myr_sim *sim, uint32_t id, sim_moved left)
 {
     struct sim_task *task = &sim->tasks.items[id];
     const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
-    MYR_ASSERT(task->state == SIM_MOVING && pattern->use_count > 0);
+    MYR_ASSERT(task->state == SIM_MOVING);
+    MYR_ASSERT(pattern->use_count > 0);
     MYR_ASSERT(task->slot == MYR_NONE); /* a task is under way once */
     MYR_SLOW_ASSERT(left <= (sim_moved)task->bits * SIM_MOVED_PER_BIT);
     uint32_t slot = take_slot(sim), first = take_hops(sim, pattern->use_count);
@@ -216,6 +232,7 @@ uint32_t sim_attach(struct myr_sim *sim, uint32_t id, sim_moved left)
         sim->fills[use.channel].loose_weight += use.weight;
     }
     sim->loose_slots++; /* MYR_NONE has the bit of it */
+    MYR_ASSERT(sim->loose_slots <= sim->slots.count - sim->free_slots.count);
     return slot;
 }
 
@@ -229,7 +246,8 @@ void sim_detach(struct myr_sim *sim, uint32_t slot)
     struct sim_way *way = &sim->ways.items[slot];
     uint32_t holder = way->holder;
     MYR_ASSERT(holder == MYR_NONE || !(holder & SIM_LOOSE));
-    MYR_ASSERT(own->task != MYR_NONE && sim->tasks.items[own->task].slot == slot);
+    MYR_ASSERT(own->task != MYR_NONE);
+    MYR_ASSERT(sim->tasks.items[own->task].slot == slot);
     uint64_t rate = holder == MYR_NONE ? 0 : sim->fills[holder].level;
     for (uint32_t i = way->first_hop; i < way->first_hop + way->hop_count; i++) {
         struct sim_hop hop = sim->hops.items[i];
@@ -240,7 +258,8 @@ void sim_detach(struct myr_sim *sim, uint32_t slot)
         sim_touch(sim, hop.channel);
         if (hop.channel == holder) {
             let_go(sim, holder, i);
-            MYR_ASSERT(i == way->held_hop && sim->fills[holder].held_weight >= hop.weight);
+            MYR_ASSERT(i == way->held_hop);
+            MYR_ASSERT(sim->fills[holder].held_weight >= hop.weight);
             sim->fills[holder].held_weight -= hop.weight;
         } else if (holder == MYR_NONE) {
             MYR_ASSERT(sim->fills[hop.channel].loose_weight >= hop.weight);
@@ -264,6 +283,7 @@ void sim_detach(struct myr_sim *sim, uint32_t slot)
             sim_recapacity(sim, hop.channel);
         }
     }
+    MYR_ASSERT(holder != MYR_NONE || sim->loose_slots > 0);
     sim->loose_slots -= holder == MYR_NONE;
     if (holder != MYR_NONE && sim_wide(way)) {
         MYR_ASSERT(sim->bonds[holder].wide > 0);
@@ -275,5 +295,6 @@ void sim_detach(struct myr_sim *sim, uint32_t slot)
     way->holder = MYR_NONE;
     own->task = MYR_NONE;
     myr_vec_push(&sim->free_slots, slot);
-    MYR_ASSERT(sim->free_slots.count <= sim->slots.count && sim->ways.count == sim->slots.count);
+    MYR_ASSERT(sim->free_slots.count <= sim->slots.count);
+    MYR_ASSERT(sim->ways.count == sim->slots.count);
 }

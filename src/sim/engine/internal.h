@@ -320,6 +320,10 @@ uint32_t sim_first_held(const struct myr_sim *sim, uint32_t channel);
 /* start.c: what is not routed yet is, and the tasks know who waits for them. */
 MYR_MUST_USE int sim_prepare(struct myr_sim *sim, struct myr_err *err);
 
+/* stall.c: nothing can progress; the run is longer than the clock. Both are refusals. */
+MYR_MUST_USE int sim_stalled(const struct myr_sim *sim, struct myr_err *err);
+MYR_MUST_USE int sim_too_late(const struct myr_sim *sim, struct myr_err *err);
+
 /* state_check.c: after loading; what of the state cannot be, or NULL. */
 const char *sim_state_wrong(const struct myr_sim *sim);
 

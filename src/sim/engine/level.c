@@ -11,6 +11,7 @@ bool sim_paused(const struct myr_sim *sim)
 /* The reading is exact: whole units of 1e-15 bit. */
 void sim_set_clock(struct myr_sim *sim, uint32_t id)
 {
+    MYR_SLOW_ASSERT(id < sim->channel_count);
     struct sim_channel *channel = &sim->channels[id];
     uint64_t level = sim->fills[id].level;
     MYR_SLOW_ASSERT(channel->updated <= sim->now);
@@ -27,6 +28,7 @@ void sim_recapacity(struct myr_sim *sim, uint32_t id)
     struct sim_fill *fill = &sim->fills[id];
     __int128 capacity = (__int128)sim_capacity(sim, id) * SIM_RATE_PER_BPS * 1000;
     MYR_ASSERT(fill->mark == sim->solve_mark);
+    MYR_SLOW_ASSERT(capacity >= 0);
     fill->room += capacity - sim->channels[id].counted_capacity;
     sim->channels[id].counted_capacity = capacity;
 }
@@ -37,12 +39,15 @@ void sim_recapacity(struct myr_sim *sim, uint32_t id)
 uint64_t sim_rate(const struct myr_sim *sim, uint32_t slot)
 {
     uint32_t holder = sim->ways.items[slot].holder;
+    MYR_SLOW_ASSERT(slot < sim->ways.count);
+    MYR_SLOW_ASSERT(holder == MYR_NONE || (holder & ~SIM_LOOSE) < sim->channel_count);
     MYR_SLOW_ASSERT(sim->slots.items[slot].task != MYR_NONE);
     return holder == MYR_NONE ? 0 : sim->fills[holder & ~SIM_LOOSE].level;
 }
 
 sim_moved sim_left(const struct myr_sim *sim, uint32_t slot)
 {
+    MYR_SLOW_ASSERT(slot < sim->slots.count);
     const struct sim_slot *own = &sim->slots.items[slot];
     uint32_t holder = sim->ways.items[slot].holder;
     if (holder == MYR_NONE || sim_paused(sim)) {
@@ -52,7 +57,8 @@ sim_moved sim_left(const struct myr_sim *sim, uint32_t slot)
     sim_moved clock = channel->clock;
     if (channel->updated != sim->now) { /* since then the level has been what it is */
         uint64_t level = sim->fills[holder & ~SIM_LOOSE].level;
-        MYR_SLOW_ASSERT(channel->updated < sim->now && level != SIM_RATE_NONE);
+        MYR_SLOW_ASSERT(channel->updated < sim->now);
+        MYR_SLOW_ASSERT(level != SIM_RATE_NONE);
         clock += (sim_moved)level * (uint64_t)(sim->now - channel->updated);
     }
     /* A transfer that has arrived may have moved a little too far, by the rounding of its end. */

@@ -5,6 +5,7 @@
 /* The number decides between equals, so that every machine settles in the same order. */
 static bool heap_before(struct sim_fill_place a, struct sim_fill_place b)
 {
+    MYR_SLOW_ASSERT(a.channel != b.channel);
     return a.key < b.key || (a.key == b.key && a.channel < b.channel);
 }
 
@@ -18,6 +19,7 @@ static void heap_up(struct myr_sim *sim, uint32_t place)
         place = (place - 1) / 4;
     }
     sim_fills_put(sim, place, item);
+    MYR_SLOW_ASSERT(sim->fills[item.channel].place < sim->fill_heap.count);
 }
 
 /* Four children a place: the heap is shallower, and what is compared lies side by side. */
@@ -56,6 +58,7 @@ void sim_fills_order(struct myr_sim *sim)
 void sim_fills_pop(struct myr_sim *sim)
 {
     MYR_SLOW_ASSERT(sim->fill_heap.count > 0);
+    MYR_SLOW_ASSERT(sim->fills[sim->fill_heap.items[0].channel].place == 0);
     struct sim_fill_place last = sim->fill_heap.items[--sim->fill_heap.count];
     sim->fills[sim->fill_heap.items[0].channel].place = MYR_NONE;
     if (sim->fill_heap.count) {
@@ -70,6 +73,7 @@ enum { MARGIN_BITS = 8 };
 /* A channel without anybody, or one that is settled, has nothing to be looked at for. */
 void sim_look_at(struct myr_sim *sim, uint32_t id)
 {
+    MYR_SLOW_ASSERT(id < sim->channel_count);
     struct sim_fill *fill = &sim->fills[id];
     if (fill->place == MYR_NONE) {
         if (fill->held_weight + fill->loose_weight == 0) {

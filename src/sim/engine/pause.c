@@ -19,6 +19,7 @@
 /* Before anything changes at this moment: all have moved at their paces until now. */
 void sim_pause_advance(struct myr_sim *sim)
 {
+    MYR_ASSERT(sim_paused(sim));
     for (uint32_t i = 0; i < sim->slots.count; i++) {
         struct sim_slot *own = &sim->slots.items[i];
         if (own->task == MYR_NONE) {
@@ -34,6 +35,7 @@ void sim_pause_advance(struct myr_sim *sim)
 /* What stands still (pace 0) ends only after something else has changed. */
 myr_ps sim_pause_next(const struct myr_sim *sim)
 {
+    MYR_ASSERT(sim_paused(sim));
     myr_ps next = SIM_TIME_MAX;
     for (uint32_t i = 0; i < sim->slots.count; i++) {
         const struct sim_slot *own = &sim->slots.items[i];
@@ -52,18 +54,21 @@ myr_ps sim_pause_next(const struct myr_sim *sim)
 /* A shared egress: its queue is full, whatever comes for it has to wait. */
 static bool fills_up(const struct myr_sim *sim, uint32_t channel)
 {
+    MYR_SLOW_ASSERT(channel < sim->channel_count);
     return channel < sim->link_channels && sim->channels[channel].wanted > 1000;
 }
 
 /* The device that the channel leads into. */
 static uint32_t device_behind(const struct myr_sim *sim, uint32_t channel)
 {
+    MYR_SLOW_ASSERT(channel < sim->link_channels);
     return myr_channel_to_device(sim->graph->design, channel);
 }
 
 /* Lowers what the channel lets through; whether that is news. */
 static bool back_up(struct myr_sim *sim, uint32_t channel, uint64_t pace)
 {
+    MYR_ASSERT(sim->backed_up);
     if (channel >= sim->link_channels || sim->backed_up[channel] <= pace) {
         return false;
     }
@@ -82,6 +87,7 @@ static bool spread(struct myr_sim *sim, uint32_t slot)
     const struct sim_way *way = &sim->ways.items[slot];
     uint32_t holder = way->holder;
     MYR_ASSERT(holder < sim->channel_count); /* after a solve everybody is held */
+    MYR_ASSERT(own->task < sim->tasks.count);
     const struct sim_task *task = &sim->tasks.items[own->task];
     bool ordered = sim->patterns.items[task->pattern].message_count == 1, news = false;
     uint32_t last = fills_up(sim, holder) ? way->held_hop - way->first_hop : 0;
@@ -100,6 +106,7 @@ static bool spread(struct myr_sim *sim, uint32_t slot)
             news = back_up(sim, channel, own->pace) || news;
         }
     }
+    MYR_ASSERT(last < way->hop_count);
     return news;
 }
 
@@ -114,11 +121,13 @@ static void set_pace(struct myr_sim *sim, uint32_t slot)
         uint64_t most = channel < sim->link_channels ? sim->backed_up[channel] : SIM_RATE_NONE;
         slowest = most < slowest ? most : slowest;
     }
-    MYR_ASSERT(slowest <= rate && sim->options.pause_permille <= 1000);
+    MYR_ASSERT(slowest <= rate);
+    MYR_ASSERT(sim->options.pause_permille <= 1000);
     unsigned __int128 lost =
         (unsigned __int128)(rate - slowest) * sim->options.pause_permille / 1000;
     MYR_ASSERT(own->pace >= rate - (uint64_t)lost); /* from round to round paces only fall */
     own->pace = rate - (uint64_t)lost;
+    MYR_ASSERT(own->pace >= slowest);
 }
 
 /*
@@ -126,7 +135,8 @@ static void set_pace(struct myr_sim *sim, uint32_t slot)
  */
 void sim_pause(struct myr_sim *sim)
 {
-    MYR_ASSERT(sim_paused(sim) && sim->loose_slots == 0);
+    MYR_ASSERT(sim_paused(sim));
+    MYR_ASSERT(sim->loose_slots == 0);
     if (!sim->backed_up) {
         sim->backed_up = myr_xcalloc(sim->link_channels, sizeof(uint64_t));
     }

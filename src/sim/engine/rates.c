@@ -29,9 +29,11 @@ static void loosen(struct myr_sim *sim, uint32_t slot)
     uint32_t holder = way->holder;
     MYR_ASSERT(!(holder & SIM_LOOSE));
     MYR_SLOW_ASSERT(sim->hops.items[way->held_hop].channel == holder);
+    MYR_SLOW_ASSERT(holder < sim->channel_count && !sim_reserves(&sim->fills[holder]));
     uint64_t rate = sim->fills[holder].level;
     way->holder |= SIM_LOOSE;
     sim->loose_slots++;
+    MYR_ASSERT(!sim_wide(way) || sim->bonds[holder].wide > 0);
     sim->bonds[holder].wide -= sim_wide(way);
     for (uint32_t i = way->first_hop; i < way->first_hop + way->hop_count; i++) {
         struct sim_hop hop = sim->hops.items[i];
@@ -60,8 +62,10 @@ static void settle_loose(struct myr_sim *sim, uint32_t slot, uint32_t at_hop)
     uint32_t id = sim->hops.items[at_hop].channel;
     uint64_t level = sim->fills[id].level;
     bool wide = sim_wide(&way);
-    MYR_SLOW_ASSERT((way.holder & SIM_LOOSE) && sim->loose_slots > 0 &&
-                    !sim_reserves(&sim->fills[id]));
+    MYR_SLOW_ASSERT((way.holder & SIM_LOOSE));
+    MYR_SLOW_ASSERT(sim->loose_slots > 0);
+    MYR_SLOW_ASSERT(!sim_reserves(&sim->fills[id]));
+    MYR_SLOW_ASSERT(level != SIM_RATE_NONE);
     sim_hold(sim, slot, at_hop);
     sim->loose_slots--;
     sim->bonds[id].wide += wide;
@@ -101,6 +105,7 @@ static bool take_over(struct myr_sim *sim, uint32_t id, uint64_t level)
     const struct sim_channel *channel = &sim->channels[id];
     uint64_t most = level + sim_tolerance(level), fastest = 0;
     bool any = false;
+    MYR_SLOW_ASSERT(level != SIM_RATE_NONE && !sim_reserves(&sim->fills[id]));
     if (sim->fills[id].fastest <= most) {
         return false;
     }
@@ -143,11 +148,13 @@ static void settle(struct myr_sim *sim, uint32_t id, uint64_t level)
 {
     struct sim_fill *fill = &sim->fills[id];
     uint64_t old = fill->level;
-    MYR_SLOW_ASSERT(fill->place == 0 && level != SIM_RATE_NONE);
+    MYR_SLOW_ASSERT(fill->place == 0);
+    MYR_SLOW_ASSERT(level != SIM_RATE_NONE);
     sim_fills_pop(sim);
     /* Most likely the next: its list is asked for in two steps, before and after this one. */
     uint32_t next = sim->fill_heap.count ? sim->fill_heap.items[0].channel : id;
     __builtin_prefetch(&sim->channels[next].first_entry);
+    MYR_SLOW_ASSERT(fill->place == MYR_NONE && !sim_reserves(fill));
     if (level != old) {
         sim_set_clock(sim, id);
         fill->level = level;
@@ -175,6 +182,7 @@ static void settle(struct myr_sim *sim, uint32_t id, uint64_t level)
  */
 static void drop_idle(struct myr_sim *sim)
 {
+    MYR_SLOW_ASSERT(sim->fill_heap.count > 0);
     uint32_t kept = 0, count = (uint32_t)sim->fill_heap.count;
     if (sim->loose_slots || count < 32) {
         sim_fills_pop(sim);
@@ -188,6 +196,7 @@ static void drop_idle(struct myr_sim *sim)
             sim->fills[item.channel].place = MYR_NONE;
         }
     }
+    MYR_ASSERT(kept <= count);
     sim->fill_heap.count = kept;
     sim_fills_order(sim);
 }
@@ -195,6 +204,7 @@ static void drop_idle(struct myr_sim *sim)
 /* The list does not change here: who is loose keeps its entry until another channel holds it. */
 static void loosen_all(struct myr_sim *sim, uint32_t id)
 {
+    MYR_SLOW_ASSERT(sim->channels[id].held > 0 && sim->fills[id].held_weight > 0);
     const struct sim_channel *channel = &sim->channels[id];
     for (uint32_t e = 0; e < channel->held; e++) {
         uint32_t slot = sim->entries.items[channel->first_entry + e].slot;
@@ -202,16 +212,19 @@ static void loosen_all(struct myr_sim *sim, uint32_t id)
             loosen(sim, slot);
         }
     }
-    MYR_SLOW_ASSERT(sim->fills[id].held_weight == 0 && sim->fills[id].loose_weight > 0);
+    MYR_SLOW_ASSERT(sim->fills[id].held_weight == 0);
+    MYR_SLOW_ASSERT(sim->fills[id].loose_weight > 0);
 }
 
 /* The channel with the lowest key: put back higher up, or settled. */
 static void take_lowest(struct myr_sim *sim)
 {
+    MYR_SLOW_ASSERT(sim->fill_heap.count > 0);
     uint32_t id = sim->fill_heap.items[0].channel;
     struct sim_fill *fill = &sim->fills[id];
     uint64_t level = sim_level_of(fill), key = sim_key_at(sim, fill, level);
-    MYR_SLOW_ASSERT(fill->place == 0 && fill->mark == sim->solve_mark);
+    MYR_SLOW_ASSERT(fill->place == 0);
+    MYR_SLOW_ASSERT(fill->mark == sim->solve_mark);
     if (level == SIM_RATE_NONE) {
         drop_idle(sim);
         return;
@@ -246,6 +259,7 @@ static void take_lowest(struct myr_sim *sim)
 /* A channel that held nobody and has less capacity than before: whoever is too fast is solved. */
 static void relieve(struct myr_sim *sim, uint32_t id)
 {
+    MYR_SLOW_ASSERT(id < sim->channel_count);
     const struct sim_fill *fill = &sim->fills[id];
     const struct sim_channel *channel = &sim->channels[id];
     if (fill->room < 0 && sim_reserves(fill)) {
@@ -260,6 +274,7 @@ static void relieve(struct myr_sim *sim, uint32_t id)
 /* Whether one that holds nobody carries more than it can: what it let pass rose meanwhile. */
 static bool is_over(const struct myr_sim *sim, uint32_t id)
 {
+    MYR_SLOW_ASSERT(id < sim->channel_count);
     const struct sim_fill *fill = &sim->fills[id];
     const struct sim_channel *channel = &sim->channels[id];
     return fill->room < 0 && fill->held_weight == 0 && fill->loose_weight == 0 && channel->wanted &&
@@ -279,6 +294,7 @@ static inline __attribute__((always_inline)) void prefetch_touched(const struct 
 static void solve_rates(struct myr_sim *sim)
 {
     enum { SHORT_CUTS = 64 };
+    MYR_ASSERT(sim->fill_heap.count == 0 && sim->held_back.count == 0);
     uint64_t taken = 0;
     bool over;
     do {
@@ -313,7 +329,8 @@ static void solve_rates(struct myr_sim *sim)
         }
     } while (over);
     MYR_ASSERT(sim->loose_slots == 0); /* every transfer uses a channel, and is held by one */
-    MYR_SLOW_ASSERT(sim_within_capacity(sim) && sim_ties_right(sim));
+    MYR_SLOW_ASSERT(sim_within_capacity(sim));
+    MYR_SLOW_ASSERT(sim_ties_right(sim));
 }
 
 /* After the rates: channels that hold nobody go over to reserving, and ends are timed anew. */
@@ -323,7 +340,8 @@ void sim_solve(struct myr_sim *sim)
     for (size_t i = 0; i < sim->touched.count; i++) {
         uint32_t id = sim->touched.items[i];
         prefetch_touched(sim, i);
-        MYR_SLOW_ASSERT(sim->fills[id].place == MYR_NONE && sim->fills[id].loose_weight == 0);
+        MYR_SLOW_ASSERT(sim->fills[id].place == MYR_NONE);
+        MYR_SLOW_ASSERT(sim->fills[id].loose_weight == 0);
         if (sim->fills[id].held_weight == 0) {
             sim->fills[id].level = SIM_RATE_NONE;
             if (!sim_reserves(&sim->fills[id])) {
@@ -342,8 +360,10 @@ void sim_solve(struct myr_sim *sim)
     if (sim_paused(sim)) {
         sim_pause(sim);
     }
-    MYR_ASSERT(sim->fill_heap.count == 0 && sim->held_back.count == 0);
-    MYR_ASSERT(sim->short_of.count == 0 && sim->overfull.count == 0);
+    MYR_ASSERT(sim->fill_heap.count == 0);
+    MYR_ASSERT(sim->held_back.count == 0);
+    MYR_ASSERT(sim->short_of.count == 0);
+    MYR_ASSERT(sim->overfull.count == 0);
     MYR_SLOW_ASSERT(sim_ends_right(sim));
     sim->touched.count = sim->changed.count = 0;
     sim->solve_mark++;
@@ -355,8 +375,10 @@ void sim_solve(struct myr_sim *sim)
  */
 void myr_sim_fair_rates(struct myr_sim *sim, uint32_t first, uint32_t count, uint64_t *ret_bps)
 {
-    MYR_ASSERT(first + count <= sim->tasks.count && sim->now == 0);
-    MYR_ASSERT(!sim->edge_start && sim->slots.count == sim->free_slots.count);
+    MYR_ASSERT(first + count <= sim->tasks.count);
+    MYR_ASSERT(sim->now == 0);
+    MYR_ASSERT(!sim->edge_start);
+    MYR_ASSERT(sim->slots.count == sim->free_slots.count);
     for (uint32_t i = 0; i < count; i++) {
         struct sim_task *task = &sim->tasks.items[first + i];
         MYR_ASSERT(task->state == SIM_WAITING);
@@ -380,6 +402,7 @@ void myr_sim_fair_rates(struct myr_sim *sim, uint32_t first, uint32_t count, uin
         task->bottleneck = MYR_NONE;
     }
     sim_solve(sim);
+    MYR_ASSERT(sim->slots.count == sim->free_slots.count);
     MYR_SLOW_ASSERT(sim_at_rest(sim));
     sim->result.solved = 0;
 }

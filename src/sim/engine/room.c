@@ -21,7 +21,9 @@ void sim_count_room(struct myr_sim *sim, uint32_t id)
 {
     const struct sim_channel *channel = &sim->channels[id];
     struct sim_fill *fill = &sim->fills[id];
-    MYR_ASSERT(sim_reserves(fill) && channel->held == 0);
+    MYR_ASSERT(sim_reserves(fill));
+    MYR_ASSERT(channel->held == 0);
+    MYR_SLOW_ASSERT(id < sim->channel_count && fill->held_weight == 0);
     sim_touch(sim, id);
     fill->room = channel->counted_capacity;
     fill->fastest = 0;
@@ -51,7 +53,10 @@ void sim_reserve(struct myr_sim *sim, uint32_t id)
 {
     const struct sim_channel *channel = &sim->channels[id];
     struct sim_fill *fill = &sim->fills[id];
-    MYR_ASSERT(!sim_reserves(fill) && channel->held == 0 && fill->loose_weight == 0);
+    MYR_ASSERT(!sim_reserves(fill));
+    MYR_ASSERT(channel->held == 0);
+    MYR_ASSERT(fill->loose_weight == 0);
+    MYR_SLOW_ASSERT(fill->held_weight == 0);
     __int128 used = channel->counted_capacity - fill->room;
     if (fill->room < channel->counted_capacity >> SPARE_BITS) {
         return;
@@ -63,7 +68,8 @@ void sim_reserve(struct myr_sim *sim, uint32_t id)
         struct sim_entry entry = sim->entries.items[channel->first_entry + e];
         struct sim_hop *hop = &sim->hops.items[entry.hop];
         const struct sim_way *way = &sim->ways.items[entry.slot];
-        MYR_SLOW_ASSERT(!(way->holder & SIM_LOOSE) && hop->reserved == 0);
+        MYR_SLOW_ASSERT(!(way->holder & SIM_LOOSE));
+        MYR_SLOW_ASSERT(hop->reserved == 0);
         uint64_t rate = sim->fills[way->holder].level;
         uint64_t more = (rate >> 16) * factor;
         hop->reserved = rate + more;
@@ -85,7 +91,8 @@ bool sim_reserve_more(struct myr_sim *sim, uint32_t hop_id, uint64_t rate)
 {
     struct sim_hop *hop = &sim->hops.items[hop_id];
     struct sim_fill *fill = &sim->fills[hop->channel];
-    MYR_ASSERT(sim_reserves(fill) && rate >= hop->reserved);
+    MYR_ASSERT(sim_reserves(fill));
+    MYR_ASSERT(rate >= hop->reserved);
     uint64_t wanted = rate + (rate >> MORE_BITS);
     if (fill->room < (__int128)((sim_moved)(wanted - hop->reserved) * hop->weight)) {
         wanted = rate;
@@ -96,5 +103,7 @@ bool sim_reserve_more(struct myr_sim *sim, uint32_t hop_id, uint64_t rate)
     }
     fill->room -= more;
     hop->reserved = wanted;
+    MYR_ASSERT(fill->room >= 0);
+    MYR_ASSERT(hop->reserved >= rate);
     return true;
 }

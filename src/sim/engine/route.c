@@ -34,6 +34,7 @@ static void add_use(struct router *router, uint32_t channel, uint32_t weight)
     if (weight == 0) {
         return;
     }
+    MYR_ASSERT(weight <= 1000); /* thousandths of one message */
     if (router->weight[channel] == 0) {
         myr_vec_push(&router->used, channel);
     }
@@ -97,6 +98,7 @@ static uint32_t sending_gpu(const struct myr_sim *sim, struct myr_message messag
 static int add_flows(struct router *router, uint32_t pattern_id, uint32_t place,
                      struct myr_err *err)
 {
+    MYR_ASSERT(place < router->sim->patterns.items[pattern_id].message_count);
     const struct myr_sim *sim = router->sim;
     const struct sim_pattern *pattern = &sim->patterns.items[pattern_id];
     struct myr_message message = sim->messages.items[pattern->first_message + place];
@@ -161,10 +163,12 @@ static myr_ps path_latency(const struct myr_sim *sim, const uint32_t *channels, 
     const struct myr_design *design = sim->graph->design;
     __int128 total = (__int128)(count > 0 ? count - 1 : 0) * sim->options.switch_ps;
     for (uint32_t i = 0; i < count; i++) {
+        MYR_SLOW_ASSERT(channels[i] < sim->link_channels);
         uint32_t cable = design->link_cable[channels[i] / 2];
         myr_ps own = (myr_ps)design->cabletypes[design->cable_type[cable]].length_mm * 5;
         total += sim->options.link_ps < 0 ? own : sim->options.link_ps;
     }
+    MYR_ASSERT(total >= 0);
     return total < SIM_TIME_MAX ? (myr_ps)total : SIM_TIME_MAX;
 }
 
@@ -181,6 +185,7 @@ static void keep_path(struct router *router, uint32_t share, const uint32_t *cha
                             .share = share,
                             .first = (uint32_t)sim->path_channels.count};
     const struct sim_pattern *pattern = &sim->patterns.items[router->pattern];
+    MYR_ASSERT(router->message < pattern->message_count);
     struct myr_message message = sim->messages.items[pattern->first_message + router->message];
     uint32_t through = count ? sending_gpu(sim, message) : message.to;
     if (message.from != through) { /* inside the domain: to the end, or to another rail's GPU */
@@ -240,6 +245,7 @@ static myr_ps sprayed_uses(struct router *router, const struct myr_flow *flow)
         channels[count++] = sim_pool(sim, false, b - graph->net->first_leaf, true);
     }
     channels[count++] = graph->design->port_link[flow->to_port] * 2 + 1;
+    MYR_ASSERT(count <= MYR_ARRAY_COUNT(channels));
     for (uint32_t i = 0; i < count; i++) {
         add_use(router, channels[i], flow->share);
     }
@@ -261,6 +267,7 @@ static void flush_uses(struct router *router, struct sim_pattern *pattern)
         myr_vec_push(&sim->uses, use);
         router->weight[channel] = 0;
     }
+    MYR_ASSERT(sim->uses.count - pattern->first_use == pattern->use_count);
     router->used.count = 0;
 }
 
@@ -297,6 +304,7 @@ static myr_ps pattern_latency(const struct router *router, bool cyclic)
     }
     __int128 count = (__int128)router->hops.count;
     __int128 all = (cyclic && count ? sum / count : longest) + router->sim->options.message_ps;
+    MYR_ASSERT(all >= 0 && sum >= longest);
     return all < SIM_TIME_MAX ? (myr_ps)all : SIM_TIME_MAX;
 }
 
@@ -331,7 +339,8 @@ static void make_uses(struct router *router, const struct myr_routes *routes)
         pattern->latency = pattern_latency(router, pattern->cyclic);
         flush_uses(router, pattern);
     }
-    MYR_ASSERT(flow == router->flow_pattern.count && router->used.count == 0);
+    MYR_ASSERT(flow == router->flow_pattern.count);
+    MYR_ASSERT(router->used.count == 0);
 }
 
 /* MYR_ESTALLED, by which a caller can tell flows without a path from a question that is wrong. */
@@ -363,6 +372,7 @@ static void router_done(struct router *router)
 static int given_message(struct router *router, const struct sim_pattern *pattern, uint32_t message,
                          struct myr_err *err)
 {
+    MYR_ASSERT(message < pattern->message_count && router->hops.count == message);
     struct myr_sim *sim = router->sim;
     struct myr_message ends = sim->messages.items[pattern->first_message + message];
     uint32_t rows = 0;
@@ -388,6 +398,7 @@ static int route_given(struct router *router, struct myr_err *err)
     struct myr_sim *sim = router->sim;
     for (uint32_t k = 0; k < router->id_count; k++) {
         struct sim_pattern *pattern = &sim->patterns.items[router->ids[k]];
+        MYR_ASSERT(router->ids[k] < sim->patterns.count);
         pattern->network_flows = pattern->message_count;
         router->hops.count = 0;
         for (uint32_t m = 0; m < pattern->message_count; m++) {

@@ -7,6 +7,7 @@
 
 static struct sim_event unpack_event(uint64_t value)
 {
+    MYR_ASSERT(value >> 62 <= SIM_EVENT_REROUTE);
     return (struct sim_event){.kind = (uint8_t)(value >> 62), .a = (uint32_t)value};
 }
 
@@ -15,8 +16,10 @@ static void start_task(struct myr_sim *sim, uint32_t id)
 {
     struct sim_task *task = &sim->tasks.items[id];
     struct sim_event event = {SIM_EVENT_TASK, id};
+    MYR_ASSERT(id < sim->tasks.count);
     __int128 wait = task->duration;
-    MYR_ASSERT(task->state == SIM_WAITING && task->waits_for == 0);
+    MYR_ASSERT(task->state == SIM_WAITING);
+    MYR_ASSERT(task->waits_for == 0);
     if (task->kind == SIM_TRANSFER) {
         wait = (__int128)sim->patterns.items[task->pattern].latency * task->latency_rounds;
     }
@@ -41,9 +44,12 @@ static uint64_t mix_hash(uint64_t hash, uint64_t value)
 static void end_task(struct myr_sim *sim, uint32_t id)
 {
     struct sim_task *task = &sim->tasks.items[id];
-    MYR_ASSERT(task->state != SIM_WAITING && task->state != SIM_DONE);
-    MYR_ASSERT(sim->result.blocked > 0 && sim->now >= task->start);
-    MYR_ASSERT(task->slot == MYR_NONE && task->waits_for == 0); /* it is off its channels */
+    MYR_ASSERT(task->state != SIM_WAITING);
+    MYR_ASSERT(task->state != SIM_DONE);
+    MYR_ASSERT(sim->result.blocked > 0);
+    MYR_ASSERT(sim->now >= task->start);
+    MYR_ASSERT(task->slot == MYR_NONE);
+    MYR_ASSERT(task->waits_for == 0); /* it is off its channels */
     task->state = SIM_DONE;
     task->end = sim->now;
     sim->result.blocked--;
@@ -52,7 +58,8 @@ static void end_task(struct myr_sim *sim, uint32_t id)
     for (uint32_t e = sim->edge_start[id]; e < sim->edge_start[id + 1]; e++) {
         struct sim_edge edge = sim->edges.items[e];
         struct sim_task *next = &sim->tasks.items[edge.task];
-        MYR_ASSERT(edge.before == id && (edge.moves ? next->moves_after : next->waits_for) > 0);
+        MYR_ASSERT(edge.before == id);
+        MYR_ASSERT((edge.moves ? next->moves_after : next->waits_for) > 0);
         if (edge.moves) {
             next->moves_after--;
             if (next->moves_after == 0 && next->state == SIM_READY) {
@@ -99,14 +106,17 @@ static void touch_holder(struct myr_sim *sim, uint32_t slot)
 /* Counted before it is detached: afterwards nothing tells which channels it went over. */
 static void end_transfer(struct myr_sim *sim, uint32_t slot)
 {
+    MYR_ASSERT(slot < sim->slots.count);
     uint32_t id = sim->slots.items[slot].task;
     struct sim_task *task = &sim->tasks.items[id];
-    MYR_ASSERT(task->state == SIM_MOVING && task->slot == slot);
+    MYR_ASSERT(task->state == SIM_MOVING);
+    MYR_ASSERT(task->slot == slot);
     touch_holder(sim, slot);
     sim->slots.items[slot].target = 0; /* but for a part of a picosecond it has all arrived */
     count_bytes(sim, slot);
     sim_detach(sim, slot);
-    MYR_ASSERT(task->slot == MYR_NONE && task->bottleneck < sim->channel_count);
+    MYR_ASSERT(task->slot == MYR_NONE);
+    MYR_ASSERT(task->bottleneck < sim->channel_count);
     sim->result.transfers++;
     sim->result.flows += sim->patterns.items[task->pattern].message_count;
     end_task(sim, id);
@@ -117,7 +127,8 @@ static void task_event(struct myr_sim *sim, uint32_t id)
 {
     struct sim_task *task = &sim->tasks.items[id];
     MYR_ASSERT(task->state == SIM_LATENCY || task->state == SIM_READY);
-    MYR_ASSERT(task->slot == MYR_NONE && task->waits_for == 0);
+    MYR_ASSERT(task->slot == MYR_NONE);
+    MYR_ASSERT(task->waits_for == 0);
     if (task->moves_after) {
         task->state = SIM_READY;
         return;
@@ -136,7 +147,8 @@ static void task_event(struct myr_sim *sim, uint32_t id)
 /* Both ways, as a part of what the link has without faults; zero stops whoever uses it. */
 static void change_link(struct myr_sim *sim, uint32_t link, uint32_t permille)
 {
-    MYR_ASSERT(link * 2 + 1 < sim->link_channels && permille <= 1000);
+    MYR_ASSERT(link * 2 + 1 < sim->link_channels);
+    MYR_ASSERT(permille <= 1000);
     for (uint32_t way = 0; way < 2; way++) {
         struct sim_channel *channel = &sim->channels[link * 2 + way];
         sim_set_capacity(sim, link * 2 + way, channel->full_capacity / 1000 * permille);
@@ -226,9 +238,11 @@ static void take_off(struct myr_sim *sim, const uint8_t *move, struct waiting_li
         const struct sim_task *task = &sim->tasks.items[t];
         if (task->kind == SIM_TRANSFER && task->state == SIM_MOVING && move[task->pattern]) {
             uint32_t slot = task->slot;
-            MYR_ASSERT(slot < sim->slots.count && sim->slots.items[slot].task == t);
+            MYR_ASSERT(slot < sim->slots.count);
+            MYR_ASSERT(sim->slots.items[slot].task == t);
             /* In this order: what moved up to now moved over the old channels. */
             touch_holder(sim, slot);
+            MYR_ASSERT(sim->touched.count > 0 || sim->ways.items[slot].holder == MYR_NONE);
             struct waiting one = {t, sim_left(sim, slot)};
             count_bytes(sim, slot);
             sim_detach(sim, slot);
@@ -242,6 +256,7 @@ static void take_off(struct myr_sim *sim, const uint8_t *move, struct waiting_li
 static int route_batch(struct myr_sim *sim, const uint32_t *ids, uint32_t count,
                        struct myr_err *err)
 {
+    MYR_ASSERT(count > 0);
     int rc = sim_route_patterns(sim, ids, count, err);
     if (rc != MYR_ESTALLED) {
         return rc;
@@ -313,63 +328,11 @@ static int take_event(struct myr_sim *sim, struct sim_event event, struct myr_er
     }
 }
 
-/* "GPU 3 to GPU 8 at link/00000012": the first flow of a transfer that stands still, and where. */
-static void name_blocked(const struct myr_sim *sim, const struct sim_task *task,
-                         struct myr_buf *buf)
-{
-    const struct sim_pattern *pattern = &sim->patterns.items[task->pattern];
-    if (pattern->message_count) {
-        struct myr_message message = sim->messages.items[pattern->first_message];
-        uint32_t ends[] = {message.from, message.to};
-        for (uint32_t i = 0; i < 2; i++) {
-            bool storage = ends[i] & MYR_MESSAGE_STORAGE;
-            myr_buf_printf(buf, "%s%s %u", i ? " to " : "", storage ? "storage" : "GPU",
-                           ends[i] & ~MYR_MESSAGE_STORAGE);
-        }
-    }
-    if (pattern->message_count > 1) {
-        myr_buf_printf(buf, " and %u more flows", pattern->message_count - 1);
-    }
-    uint32_t holder = task->slot == MYR_NONE ? MYR_NONE : sim->ways.items[task->slot].holder;
-    if (holder < sim->link_channels) {
-        uint32_t link = holder / 2;
-        /* An engine without a design counts its links itself. */
-        link = sim->graph ? myr_design_link_id(sim->graph->design, link) : link;
-        myr_buf_printf(buf, " at link/%08u", link);
-    }
-}
-
-/*
- * Names a few of those that stand still; where nobody moves at all the tasks wait for each other.
- */
-static int stalled(const struct myr_sim *sim, struct myr_err *err)
-{
-    enum { SHOWN_MAX = 4 };
-    uint32_t standing = 0;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {};
-    double now_us = (double)sim->now / (double)MYR_PS_PER_US;
-    for (uint32_t t = 0; t < sim->tasks.count; t++) {
-        if (sim->tasks.items[t].state == SIM_MOVING && standing++ < SHOWN_MAX) {
-            myr_buf_puts(&names, standing > 1 ? "; " : "");
-            name_blocked(sim, &sim->tasks.items[t], &names);
-        }
-    }
-    if (standing == 0) {
-        return myr_err_set(err, MYR_ESTALLED,
-                           "nothing can progress at %.3f us: %u tasks wait for each other", now_us,
-                           sim->result.blocked);
-    }
-    return myr_err_set(err, MYR_ESTALLED,
-                       "nothing can progress at %.3f us: %u transfers stand still and %u tasks "
-                       "wait for them: %s%s",
-                       now_us, standing, sim->result.blocked - standing, names.data,
-                       standing > SHOWN_MAX ? "; ..." : "");
-}
-
 /* Faults first: of equal times they come before tasks. */
 static void start_all(struct myr_sim *sim)
 {
-    MYR_ASSERT(sim->slots.count == sim->free_slots.count && sim->result.transfers == 0);
+    MYR_ASSERT(sim->slots.count == sim->free_slots.count);
+    MYR_ASSERT(sim->result.transfers == 0);
     sim->result.blocked = (uint32_t)sim->tasks.count;
     for (uint32_t i = 0; i < sim->faults.count; i++) {
         struct sim_event event = {SIM_EVENT_FAULT, i};
@@ -388,13 +351,16 @@ static myr_ps next_time(struct myr_sim *sim)
 {
     myr_ps next = sim->events.count ? sim->events.items[0].key : SIM_TIME_MAX;
     myr_ps end = sim_paused(sim) ? sim_pause_next(sim) : sim_finish_next(sim);
+    MYR_ASSERT(end >= sim->now);
+    MYR_ASSERT(next >= sim->now);
     return end < next ? end : next;
 }
 
 /* All those of the channel that have arrived by now. */
 static void finish_channel(struct myr_sim *sim, uint32_t id)
 {
-    MYR_ASSERT(sim->finish_place[id] == 0 && sim->finish_at[id] <= sim->now);
+    MYR_ASSERT(sim->finish_place[id] == 0);
+    MYR_ASSERT(sim->finish_at[id] <= sim->now);
     sim_finish_drop(sim, id);
     sim_touch(sim, id);
     sim_change(sim, id); /* it goes back into the heap */
@@ -402,6 +368,7 @@ static void finish_channel(struct myr_sim *sim, uint32_t id)
         end_transfer(sim, sim_first_held(sim, id));
         sim->result.events++;
     }
+    MYR_ASSERT(sim->finish_place[id] == MYR_NONE); /* until the next solve */
 }
 
 /* All are looked at: with pauses no channel's clock can tell who arrives first. */
@@ -437,18 +404,6 @@ static int take_moment(struct myr_sim *sim, struct myr_err *err)
     return MYR_OK;
 }
 
-/* Refused, not wrapped around: sums of two times must stay whole. */
-static int too_late(const struct myr_sim *sim, struct myr_err *err)
-{
-    int rc = myr_err_set(err, MYR_ERANGE,
-                         "the run goes on after %lld days of simulated time, the last that the "
-                         "clock can show",
-                         (long long)(SIM_TIME_MAX / MYR_PS_PER_S / 86400));
-    myr_err_hint(err, "give fewer bytes or shorter times");
-    MYR_ASSERT(sim->result.blocked > 0);
-    return rc;
-}
-
 /* Tells a run that is too long from one in which nothing can progress. */
 static bool anybody_moves(const struct myr_sim *sim)
 {
@@ -473,6 +428,7 @@ static void take_sample(struct myr_sim *sim)
     }
     /* Only channels that carried something have a row. */
     for (uint32_t c = 0; c < sim->channel_count; c++) {
+        MYR_SLOW_ASSERT(sim->sampled[c] <= sim->channels[c].bytes);
         uint64_t bytes = sim->channels[c].bytes - sim->sampled[c];
         if (bytes) {
             struct sim_sample sample = {sim->ticks, c, bytes};
@@ -514,12 +470,13 @@ static int run_all(struct myr_sim *sim, myr_ps until, myr_sim_progress *progress
     while (sim->result.blocked) { /* faults after the last task change nothing */
         myr_ps next = next_time(sim);
         if (sim->late_task != MYR_NONE || (next == SIM_TIME_MAX && anybody_moves(sim))) {
-            return too_late(sim, err);
+            return sim_too_late(sim, err);
         }
         if (next == SIM_TIME_MAX) {
-            return stalled(sim, err);
+            return sim_stalled(sim, err);
         }
-        MYR_ASSERT(next >= sim->now && sim->result.blocked <= sim->tasks.count);
+        MYR_ASSERT(next >= sim->now);
+        MYR_ASSERT(sim->result.blocked <= sim->tasks.count);
         /*
          * The clock stays at the last event: a run that goes on does so as if it had not stopped.
          */
@@ -535,7 +492,8 @@ static int run_all(struct myr_sim *sim, myr_ps until, myr_sim_progress *progress
         if (sim->touched.count) {
             sim_solve(sim);
         }
-        MYR_ASSERT(sim->touched.count == 0 && sim->changed.count == 0);
+        MYR_ASSERT(sim->touched.count == 0);
+        MYR_ASSERT(sim->changed.count == 0);
         /* Asking the clock costs more than an event: the caller is told now and then. */
         if (progress && sim->result.events - shown >= 256) {
             shown = sim->result.events;
@@ -551,7 +509,8 @@ static int begin(struct myr_sim *sim, struct myr_err *err)
     if (sim->edge_start) {
         return MYR_OK; /* stopped before, or loaded */
     }
-    MYR_ASSERT(sim->now == 0 && sim->events.count == 0);
+    MYR_ASSERT(sim->now == 0);
+    MYR_ASSERT(sim->events.count == 0);
     MYR_TRY(sim_prepare(sim, err));
     sim_bounds(sim);
     sim_solve(sim); /* what was changed before the run, slow nodes, is settled at time 0 */

@@ -19,11 +19,13 @@ static inline __attribute__((always_inline)) void prefetch_way(const struct myr_
 /* Those that have risen above what they had reserved: of a channel that has no more, exactly. */
 static void take_more(struct myr_sim *sim, uint32_t holder, uint64_t level)
 {
+    MYR_SLOW_ASSERT(holder < sim->channel_count && level != SIM_RATE_NONE);
     for (size_t i = 0; i < sim->short_of.count; i++) {
         struct sim_entry entry = sim->short_of.items[i];
         uint32_t id = sim->hops.items[entry.hop].channel;
         struct sim_fill *fill = &sim->fills[id];
-        MYR_SLOW_ASSERT(id != holder && sim->ways.items[entry.slot].holder == holder);
+        MYR_SLOW_ASSERT(id != holder);
+        MYR_SLOW_ASSERT(sim->ways.items[entry.slot].holder == holder);
         if (sim_reserves(fill)) {
             if (sim_reserve_more(sim, entry.hop, level)) {
                 sim_bond_reserved(sim, holder, sim->hops.items[entry.hop].reserved);
@@ -42,6 +44,7 @@ static void take_more(struct myr_sim *sim, uint32_t holder, uint64_t level)
 /* The room of one of the others. Whether those that have risen to the level are too fast there. */
 static bool shift_room(struct myr_sim *sim, uint32_t id, __int128 less, uint64_t risen_to)
 {
+    MYR_SLOW_ASSERT(id < sim->channel_count);
     struct sim_fill *fill = &sim->fills[id];
     bool over = false;
     MYR_SLOW_ASSERT(!sim_reserves(fill)); /* those that reserve hear of it by find_short() */
@@ -75,6 +78,7 @@ static void shift_ties(struct myr_sim *sim, uint32_t id, __int128 by, uint64_t r
         if (t + AHEAD < bond->tie_count) {
             __builtin_prefetch(&sim->fills[ties[t + AHEAD].channel], 1);
         }
+        MYR_SLOW_ASSERT(ties[t].channel != id && ties[t].weight > 0);
         if (shift_room(sim, ties[t].channel, by * ties[t].weight, risen_to)) {
             myr_vec_push(&sim->overfull, ties[t].channel);
         }
@@ -104,6 +108,7 @@ static void note_overfull(struct myr_sim *sim, uint32_t id)
             back = is_overfull(sim, sim->hops.items[way.first_hop + i].channel);
         }
         if (back) {
+            MYR_SLOW_ASSERT(sim->ways.items[slot].holder == id);
             myr_vec_push(&sim->held_back, slot);
         }
     }
@@ -130,6 +135,7 @@ static void find_short(struct myr_sim *sim, uint32_t id, uint64_t level)
             if (hop.reserved && level <= hop.reserved) {
                 least = hop.reserved < least ? hop.reserved : least;
             } else if (hop.channel != id && sim_reserves(&sim->fills[hop.channel])) {
+                MYR_SLOW_ASSERT(way.holder == id && i != way.held_hop);
                 myr_vec_push(&sim->short_of, ((struct sim_entry){entries[e].slot, i}));
             }
         }
@@ -140,6 +146,7 @@ static void find_short(struct myr_sim *sim, uint32_t id, uint64_t level)
 /* Wide ones, one by one. */
 static void shift_wide(struct myr_sim *sim, uint32_t id, __int128 by, uint64_t level)
 {
+    MYR_ASSERT(sim->bonds[id].wide <= sim->channels[id].held);
     const struct sim_channel *channel = &sim->channels[id];
     for (uint32_t e = 0; e < channel->held; e++) {
         uint32_t slot = sim->entries.items[channel->first_entry + e].slot;
@@ -171,7 +178,11 @@ static void shift_wide(struct myr_sim *sim, uint32_t id, __int128 by, uint64_t l
 void sim_shift(struct myr_sim *sim, uint32_t id, uint64_t old, uint64_t level)
 {
     __int128 by = (__int128)level - (__int128)old;
-    MYR_SLOW_ASSERT(by != 0 && sim->overfull.count == 0 && sim->short_of.count == 0);
+    MYR_SLOW_ASSERT(by != 0);
+    MYR_SLOW_ASSERT(old != SIM_RATE_NONE);
+    MYR_SLOW_ASSERT(level != SIM_RATE_NONE);
+    MYR_SLOW_ASSERT(sim->overfull.count == 0);
+    MYR_SLOW_ASSERT(sim->short_of.count == 0);
     if (sim->bonds[id].wide) {
         shift_wide(sim, id, by, level);
     }
@@ -181,5 +192,6 @@ void sim_shift(struct myr_sim *sim, uint32_t id, uint64_t old, uint64_t level)
     shift_ties(sim, id, by, by > 0 ? level : 0);
     note_overfull(sim, id);
     take_more(sim, id, level);
-    MYR_SLOW_ASSERT(sim->overfull.count == 0 && sim->short_of.count == 0);
+    MYR_SLOW_ASSERT(sim->overfull.count == 0);
+    MYR_SLOW_ASSERT(sim->short_of.count == 0);
 }

@@ -16,7 +16,9 @@ static void list_edges(struct myr_sim *sim)
          * Two places on: summed up, then counted on while sorting, each start ends where it
          * belongs.
          */
-        MYR_ASSERT(sim->edges.items[i].before < tasks && sim->edges.items[i].task < tasks);
+        MYR_ASSERT(sim->edges.items[i].before < tasks);
+        MYR_ASSERT(sim->edges.items[i].task < tasks);
+        MYR_ASSERT(sim->tasks.items[sim->edges.items[i].task].state == SIM_WAITING);
         start[sim->edges.items[i].before + 2]++;
         struct sim_task *task = &sim->tasks.items[sim->edges.items[i].task];
         *(sim->edges.items[i].moves ? &task->moves_after : &task->waits_for) += 1;
@@ -30,12 +32,14 @@ static void list_edges(struct myr_sim *sim)
     if (sim->edges.count) {
         memcpy(sim->edges.items, sorted, sim->edges.count * sizeof(*sorted));
     }
-    MYR_ASSERT(!sim->edge_start && start[tasks] == sim->edges.count);
+    MYR_ASSERT(!sim->edge_start);
+    MYR_ASSERT(start[tasks] == sim->edges.count);
     sim->edge_start = start;
 }
 
 int sim_prepare(struct myr_sim *sim, struct myr_err *err)
 {
+    MYR_ASSERT(!sim->edge_start);
     MYR_TRY(sim_route_deferred(sim, err));
     MYR_ASSERT(sim->routed_patterns == sim->patterns.count);
     list_edges(sim);

@@ -144,6 +144,7 @@ static void put_part(struct myr_buf *ret, const char *name, const void *items, s
     struct part_head head = {.size = size, .count = count};
     size_t len = strlen(name);
     MYR_ASSERT(len < sizeof(head.name));
+    MYR_ASSERT(size > 0 && (items || count == 0));
     memcpy(head.name, name, len);
     myr_buf_put(ret, (const char *)&head, sizeof(head));
     if (count) {
@@ -161,9 +162,14 @@ static uint32_t dead_links(const struct myr_sim *sim)
 void myr_sim_save(const struct myr_sim *sim, struct myr_buf *ret)
 {
     struct single single;
-    MYR_ASSERT(sim->edge_start && sim->touched.count == 0 && sim->fill_heap.count == 0);
-    MYR_ASSERT(sim->loose_slots == 0 && sim->changed.count == 0 && sim->late_task == MYR_NONE);
-    MYR_ASSERT(sim->ways.count == sim->slots.count && sim->hop_places.count == sim->hops.count);
+    MYR_ASSERT(sim->edge_start);
+    MYR_ASSERT(sim->touched.count == 0);
+    MYR_ASSERT(sim->fill_heap.count == 0);
+    MYR_ASSERT(sim->loose_slots == 0);
+    MYR_ASSERT(sim->changed.count == 0);
+    MYR_ASSERT(sim->late_task == MYR_NONE);
+    MYR_ASSERT(sim->ways.count == sim->slots.count);
+    MYR_ASSERT(sim->hop_places.count == sim->hops.count);
     memset(&single, 0, sizeof(single)); /* padding too: the same state is the same bytes */
     single.now = sim->now;
     single.digest = digest_all(sim);
@@ -208,7 +214,8 @@ static int take_part(struct myr_str *image, const char *name, size_t size, size_
                      const char **ret_items, struct myr_err *err)
 {
     struct part_head head;
-    MYR_ASSERT(size > 0 && strlen(name) < sizeof(head.name));
+    MYR_ASSERT(size > 0);
+    MYR_ASSERT(strlen(name) < sizeof(head.name));
     if (image->len < sizeof(head)) {
         return damaged(err, "it ends too early");
     }
@@ -245,6 +252,7 @@ static void *copy_items(const char *items, size_t size, size_t count)
 static int take_rows(struct myr_sim *sim, const struct part *part, struct myr_str *image,
                      struct myr_err *err)
 {
+    MYR_ASSERT(part->vectors == 0);
     void **rows = (void **)((char *)sim + part->offset);
     const char *items;
     size_t count;
@@ -261,6 +269,7 @@ static int take_rows(struct myr_sim *sim, const struct part *part, struct myr_st
 static int take_vectors(struct myr_sim *sim, const struct part *part, struct myr_str *image,
                         struct myr_err *err)
 {
+    MYR_ASSERT(part->vectors > 0 && part->vectors <= SIM_CLASSES);
     struct vector *vectors = (struct vector *)((char *)sim + part->offset);
     for (uint32_t v = 0; v < part->vectors; v++) {
         const char *items;
@@ -346,7 +355,9 @@ static int take_single(struct myr_sim *sim, struct myr_str *image, struct single
 int myr_sim_load(struct myr_sim *sim, struct myr_str image, struct myr_err *err)
 {
     struct single single;
-    MYR_ASSERT(!sim->edge_start && sim->now == 0 && sim->events.count == 0);
+    MYR_ASSERT(!sim->edge_start);
+    MYR_ASSERT(sim->now == 0);
+    MYR_ASSERT(sim->events.count == 0);
     MYR_TRY(sim_prepare(sim, err));
     sim_bounds(sim);
     sim->resumed = true;
@@ -370,7 +381,9 @@ int myr_sim_load(struct myr_sim *sim, struct myr_str image, struct myr_err *err)
         return damaged(err, wrong);
     }
     sim_ties_make(sim);
-    MYR_ASSERT(sim->resumed && sim->edge_start && sim->touched.count == 0);
+    MYR_ASSERT(sim->resumed);
+    MYR_ASSERT(sim->edge_start);
+    MYR_ASSERT(sim->touched.count == 0);
     return MYR_OK;
 }
 

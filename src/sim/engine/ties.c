@@ -18,7 +18,9 @@
 /* NULL where there are none: then there may be no block either. */
 static struct sim_tie *ties_of(const struct myr_sim *sim, uint32_t holder)
 {
+    MYR_SLOW_ASSERT(holder < sim->channel_count);
     const struct sim_bond *bond = &sim->bonds[holder];
+    MYR_SLOW_ASSERT(bond->tie_count == 0 || bond->first_tie < sim->ties.count);
     return bond->tie_count ? &sim->ties.items[bond->first_tie] : NULL;
 }
 
@@ -32,6 +34,7 @@ static uint32_t place_of(const struct sim_tie *ties, uint32_t count, uint32_t ch
         first = right ? first + half + 1 : first;
         count = right ? count - half - 1 : half;
     }
+    MYR_SLOW_ASSERT(first == 0 || ties[first - 1].channel < channel);
     return first;
 }
 
@@ -54,14 +57,16 @@ static void make_room(struct myr_sim *sim, struct sim_bond *bond)
     }
     bond->first_tie = first;
     bond->tie_class = class;
-    MYR_ASSERT(bond->tie_count < UINT32_C(1) << class && first < sim->ties.count);
+    MYR_ASSERT(bond->tie_count < UINT32_C(1) << class);
+    MYR_ASSERT(first < sim->ties.count);
 }
 
 /* Kept in the order of channels; several transfers over one channel are one tie. */
 void sim_tie(struct myr_sim *sim, uint32_t holder, struct sim_hop hop)
 {
     struct sim_bond *bond = &sim->bonds[holder];
-    MYR_ASSERT(holder != hop.channel && !sim_reserves(&sim->fills[hop.channel]));
+    MYR_ASSERT(holder != hop.channel);
+    MYR_ASSERT(!sim_reserves(&sim->fills[hop.channel]));
     if (hop.weight == 0) { /* it moves nothing there */
         return;
     }
@@ -71,6 +76,7 @@ void sim_tie(struct myr_sim *sim, uint32_t holder, struct sim_hop hop)
         return;
     }
     make_room(sim, bond);
+    MYR_SLOW_ASSERT(place <= bond->tie_count);
     struct sim_tie *ties = &sim->ties.items[bond->first_tie];
     memmove(&ties[place + 1], &ties[place], (bond->tie_count - place) * sizeof(*ties));
     ties[place] = (struct sim_tie){.channel = hop.channel, .weight = hop.weight};
@@ -84,11 +90,13 @@ void sim_untie(struct myr_sim *sim, uint32_t holder, struct sim_hop hop)
 {
     struct sim_bond *bond = &sim->bonds[holder];
     struct sim_tie *ties = ties_of(sim, holder);
+    MYR_SLOW_ASSERT(holder != hop.channel && !sim_reserves(&sim->fills[hop.channel]));
     if (hop.weight == 0) {
         return;
     }
     uint32_t place = place_of(ties, bond->tie_count, hop.channel);
-    MYR_ASSERT(place < bond->tie_count && ties[place].channel == hop.channel);
+    MYR_ASSERT(place < bond->tie_count);
+    MYR_ASSERT(ties[place].channel == hop.channel);
     MYR_ASSERT(ties[place].weight >= hop.weight);
     ties[place].weight -= hop.weight;
     if (ties[place].weight == 0) {
@@ -121,6 +129,7 @@ void sim_ties_make(struct myr_sim *sim)
             if (sim_reserves(&sim->fills[hop.channel])) {
                 sim_bond_reserved(sim, way.holder, hop.reserved);
             } else {
+                MYR_SLOW_ASSERT(hop.channel < sim->channel_count);
                 sim_tie(sim, way.holder, hop);
             }
         }

@@ -59,7 +59,8 @@ static void spread_ring(struct myr_schedule_plan *plan)
             myr_vec_push(&plan->rounds, part);
         }
     }
-    MYR_ASSERT(hops == whole.hops && bytes == whole.bytes);
+    MYR_ASSERT(hops == whole.hops);
+    MYR_ASSERT(bytes == whole.bytes);
 }
 
 /* Every channel's ring at once: each rank sends to the next, as often as the ring has steps. */
@@ -244,6 +245,7 @@ int myr_collective_plan(const struct myr_collective_shape *given, struct myr_sch
         (broadcast ? plan_chain : plan_ring)(ret, &shape);
         break;
     }
-    MYR_ASSERT(ret->rounds.count > 0 && ret->pairs.count > 0); /* of two ranks one sends */
+    MYR_ASSERT(ret->rounds.count > 0);
+    MYR_ASSERT(ret->pairs.count > 0); /* of two ranks one sends */
     return MYR_OK;
 }

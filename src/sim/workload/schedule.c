@@ -302,7 +302,8 @@ static void phase_rail(struct phase_run *run, struct shape_rail rail)
 {
     uint32_t ranks = run->shape->ranks, local = run->shape->local;
     uint32_t first = (uint32_t)run->sends->items.count, *busy = run->busy[run->phase];
-    MYR_ASSERT(rail.steps > 0 && ranks > local);
+    MYR_ASSERT(rail.steps > 0);
+    MYR_ASSERT(ranks > local);
     for (uint32_t s = 0; s < rail.steps; s++) {
         for (uint32_t i = 0; i < ranks; i++) {
             uint32_t last = first + (s - 1) * ranks;
@@ -354,7 +355,8 @@ static void put_phases(struct myr_sends *sends, const struct myr_collective_shap
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     struct phase_run run = {.sends = sends, .shape = shape};
     struct shape_phases phases = shape_phases_of(shape);
-    MYR_ASSERT(phases.count > 0 && phases.count <= MYR_ARRAY_COUNT(run.busy));
+    MYR_ASSERT(phases.count > 0);
+    MYR_ASSERT(phases.count <= MYR_ARRAY_COUNT(run.busy));
     myr_arena_init(&arena);
     for (uint32_t p = 0; p < phases.count; p++) {
         run.busy[p] = MYR_ARENA_NEW(&arena, uint32_t, shape->ranks);

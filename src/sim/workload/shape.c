@@ -123,7 +123,8 @@ uint32_t shape_exchange_to(const struct myr_collective_shape *shape, uint32_t ra
 {
     bool tree = shape->algorithm == MYR_ALGORITHM_TREE;
     uint32_t to = tree ? (rank + distance) % shape->ranks : rank ^ distance;
-    MYR_ASSERT(to < shape->ranks && to != rank);
+    MYR_ASSERT(to < shape->ranks);
+    MYR_ASSERT(to != rank);
     return to;
 }
 
@@ -224,7 +225,9 @@ struct myr_collective_bound myr_collective_least(const struct myr_collective_sha
     double all = (domains->count - 1) * bytes;
     bool network = shape->algorithm == MYR_ALGORITHM_IN_NETWORK;
     bool several = domains->count > 1;
-    MYR_ASSERT(domains->count > 0 && domains->largest > 0 && domains->largest <= shape->ranks);
+    MYR_ASSERT(domains->count > 0);
+    MYR_ASSERT(domains->largest > 0);
+    MYR_ASSERT(domains->largest <= shape->ranks);
     MYR_ASSERT(domains->pairs <= (uint64_t)shape->ranks * domains->largest);
     switch (shape->collective) {
     case MYR_ALL_REDUCE:

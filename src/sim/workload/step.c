@@ -130,7 +130,8 @@ static myr_ps pass_time(const struct step_builder *b, uint32_t stage, bool backw
     uint32_t seq = myr_layout_seq(layout, b->step->model);
     struct myr_flops flops = myr_model_flops(b->step->model, seq);
     uint32_t layers = 0, all = b->step->model->layer_count;
-    MYR_ASSERT(stage < b->stages && b->permille[stage] > 0); /* slow, not dead */
+    MYR_ASSERT(stage < b->stages);
+    MYR_ASSERT(b->permille[stage] > 0); /* slow, not dead */
     for (uint32_t i = 0; i < myr_layout_stage_chunk_count(layout); i++) {
         uint32_t chunk = myr_layout_stage_chunk(layout, stage, i);
         layers += myr_layout_chunk_layers(layout, b->step->model, chunk).count;
@@ -238,7 +239,8 @@ static void put_stage(struct step_builder *b, uint32_t stage, uint32_t after,
         }
         previous = ends->last;
     }
-    MYR_ASSERT(f == m && g == m); /* what went forward has come back */
+    MYR_ASSERT(f == m);
+    MYR_ASSERT(g == m); /* what went forward has come back */
 }
 
 /* Joins the stages: activations go down, gradients come up. */
@@ -320,7 +322,8 @@ int myr_load_step(struct myr_sim *sim, struct myr_ranks ranks, const struct myr_
         return myr_err_set(err, MYR_EINVAL, "the layout needs %llu ranks, %u are given",
                            (unsigned long long)myr_layout_gpus(step->layout), ranks.count);
     }
-    MYR_ASSERT(b.stages > 0 && b.micro_batches > 0); /* the layout was checked */
+    MYR_ASSERT(b.stages > 0);
+    MYR_ASSERT(b.micro_batches > 0); /* the layout was checked */
     b.down_pattern = myr_xcalloc(b.stages, sizeof(uint32_t));
     b.up_pattern = myr_xcalloc(b.stages, sizeof(uint32_t));
     b.inner_pattern = myr_xcalloc((size_t)b.stages * INNER_AXES, sizeof(uint32_t));

@@ -75,7 +75,8 @@ struct myr_collective_domains myr_rank_domains(const struct myr_graph *graph,
         domains.largest = now > domains.largest ? now : domains.largest;
         domains.pairs += 2 * now - 1; /* from n^2 to the next: itself, and twice those before */
     }
-    MYR_ASSERT(domains.largest <= size && domains.count <= ranks.count); /* no GPU twice */
+    MYR_ASSERT(domains.largest <= size);
+    MYR_ASSERT(domains.count <= ranks.count); /* no GPU twice */
     return domains;
 }
 
@@ -130,7 +131,8 @@ static int load_rounds(struct myr_sim *sim, struct myr_ranks ranks,
             follow(sim, task, round->after[k] == MYR_NONE ? MYR_NONE : first + round->after[k]);
         }
     }
-    MYR_ASSERT(plan.rounds.count > 0 && patterns.count == plan.rounds.count);
+    MYR_ASSERT(plan.rounds.count > 0);
+    MYR_ASSERT(patterns.count == plan.rounds.count);
     *ret = first + (uint32_t)plan.rounds.count - 1; /* all others are before it */
     return MYR_OK;
 }
