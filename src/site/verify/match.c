@@ -418,7 +418,7 @@ static void note_doubts(struct matcher *matcher)
             (matcher->guessed[i] && matcher->job->flags[a] & VERIFY_UNREAD)) {
             continue;
         }
-        if (verify->found[a] == b) {
+        if (is_repeated(matcher, a, b)) {
             /* Another chip of the same box tells of its part of the link. */
             bool part = matcher->cabling->numbered && verify->found_link[a] != i;
             if (part && !verify_is_foreign(verify, a) && matcher->job->planes[a] < UINT8_MAX) {
