@@ -110,6 +110,10 @@ static void answers_are_the_same_however_they_are_cut(void **state)
         {OK "Content-Length:\r\n\r\n", NO_HTTP "its length is no number"},
         {OK " : x\r\n\r\n", "200 '' left 0"}, /* a name, though an odd one */
         {OK ":x\r\n\r\n", NO_HTTP "a line of its head has no name"},
+        {OK "x\r\n\r\n", NO_HTTP "a line of its head has no name"},
+        {OK "Transfer-Encoding: gzip\r\n\r\nx", NO_HTTP "its body has a coding that is not known"},
+        {OK "Transfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\nx",
+         NO_HTTP "its body has two lengths"},
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         expect(myr_str_from(cases[i].text), cases[i].outcome);
@@ -184,6 +188,28 @@ static void only_kept_bodies_are_limited(void **state)
     }
 }
 
+static bool has_enough(void *context, struct myr_str piece)
+{
+    *(size_t *)context += piece.len;
+    return false;
+}
+
+/* Nothing more is taken, though more was announced: the answer counts as whole. */
+static void who_has_enough_is_given_no_more(void **state)
+{
+    (void)state;
+    struct myr_http_reply reply;
+    struct myr_str text = MYR_STR(CHUNKED "2\r\nab\r\n1\r\nc\r\n");
+    size_t sum = 0;
+    myr_http_reply_init(&reply, has_enough, &sum);
+    assert_int_equal(myr_http_reply_take(&reply, &text, NULL), MYR_OK);
+    assert_int_equal(reply.at, MYR_HTTP_AT_DONE);
+    assert_int_equal(sum, 2);
+    assert_int_equal(text.len, strlen("\r\n1\r\nc\r\n"));
+    assert_int_equal(myr_http_reply_end(&reply, NULL), MYR_OK);
+    myr_http_reply_done(&reply);
+}
+
 /* Small bodies leave their memory to the next answer; 64 KiB is the most that stays. */
 static void the_next_answer_begins_anew(void **state)
 {
@@ -217,6 +243,7 @@ int main(void)
         cmocka_unit_test(answers_are_the_same_however_they_are_cut),
         cmocka_unit_test(heads_and_lines_have_an_end),
         cmocka_unit_test(only_kept_bodies_are_limited),
+        cmocka_unit_test(who_has_enough_is_given_no_more),
         cmocka_unit_test(the_next_answer_begins_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -310,6 +310,9 @@ static void infiniband_counts_ports_and_has_nics(void **state)
          "n0 WU n1 UU l0 WWU l1 UUU s0 UU--, 1 foreign"},
         {"#\nl0 1 - some-nic 1\nl0 2 - other-nic 1\nl0\nl1\ns0",
          "n0 OO n1 OO l0 OOM l1 OOM s0 MM--, unread: some-nic 1; other-nic 1"},
+        /* A part of a switch is no end of a cable, on whichever side it is told. */
+        {"#\nl0 1 - x/RT 1", "n0 UU n1 UU l0 UUU l1 UUU s0 UU--"},
+        {"#\nx/RT 1 - l0 1", "n0 UU n1 UU l0 UUU l1 UUU s0 UU--"},
         {"#\nsome-nic 1 - s0 4", "n0 UU n1 UU l0 UUU l1 UUU s0 UU-X, 1 foreign"},
         {"#\nl0 1 - node-00000-nic0 1\nl0 1 - node-00000-nic0 1",
          "n0 RU n1 UU l0 RUU l1 UUU s0 UU--"},
