@@ -24,6 +24,7 @@ const char *myr_file_name(const char *path)
 static int read_all(int fd, const char *path, size_t limit, struct myr_buf *ret,
                     struct myr_err *err)
 {
+    MYR_ASSERT(fd >= 0 && ret->len == 0); /* the limit is of the file, not of what was there */
     for (;;) {
         myr_buf_reserve(ret, READ_CHUNK_BYTES);
         ssize_t got = read(fd, ret->data + ret->len, READ_CHUNK_BYTES);
@@ -33,6 +34,7 @@ static int read_all(int fd, const char *path, size_t limit, struct myr_buf *ret,
         if (got < 0) {
             return myr_err_errno(err, "cannot read", path);
         }
+        MYR_ASSERT(got <= READ_CHUNK_BYTES);
         ret->len += (size_t)got;
         ret->data[ret->len] = '\0';
         if (ret->len > limit) {

@@ -46,6 +46,7 @@ int myr_file_set_begin(struct myr_file_set *set, const char *folder, struct myr_
     /* From here on signals wait: a folder that was made is taken back before the program ends. */
     *set = (struct myr_file_set){.open = true, .folder = folder ? copy(folder) : NULL};
     file_hold(&set->hold);
+    MYR_ASSERT(set->files.count == 0 && set->made.count == 0);
     int rc = folder ? make_folder(set, folder, err) : MYR_OK;
     if (rc < 0) {
         myr_file_set_abandon(set);
@@ -80,6 +81,7 @@ int myr_file_set_open(struct myr_file_set *set, const char *name, struct myr_out
     }
     MYR_TRY(set->folder && strchr(name, '/') ? make_parents(set, path.data, err) : MYR_OK);
     MYR_TRY(file_open(file, path.data, &set->hold, err));
+    MYR_ASSERT(file->open && file->kept); /* closing it gives it no name: the set does */
     struct myr_set_file added = {path.data, copy(file->temp), copy(file->target)};
     myr_vec_push(&set->files, added);
     path = (struct myr_buf){}; /* the set's own now */
@@ -171,6 +173,7 @@ static void forget(struct myr_file_set *set)
     for (size_t i = 0; i < set->made.count; i++) {
         free(set->made.items[i]);
     }
+    MYR_ASSERT(set->open); /* once a set */
     myr_vec_done(&set->files);
     myr_vec_done(&set->made);
     free(set->folder);
@@ -224,4 +227,5 @@ void myr_file_set_abandon(struct myr_file_set *set)
         rmdir(set->made.items[i - 1]); /* stays where somebody else put something */
     }
     forget(set);
+    MYR_ASSERT(!set->open && !set->hold.on);
 }

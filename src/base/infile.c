@@ -30,6 +30,7 @@ int myr_infile_read(struct myr_infile *file, size_t most, struct myr_buf *buf, s
     if (got < 0) {
         return myr_err_errno(err, "cannot read", myr_file_name(file->path));
     }
+    MYR_ASSERT((size_t)got <= most);
     buf->len += (size_t)got;
     buf->data[buf->len] = '\0';
     /* 1: there may be more, 0: the end; an error is below 0. */

@@ -118,6 +118,7 @@ bool myr_strmap_add(struct myr_strmap *map, struct myr_str key, uint32_t value)
     if (must_grow(map->count, map->table_size)) {
         strmap_grow(map);
     }
+    MYR_ASSERT(map->count < map->table_size / 4 * 3); /* a slot is free, now and after it */
     map->keys[map->count] = key;
     map->values[map->count] = value;
     place(map->table, map->table_size, hash, map->count);
@@ -173,6 +174,7 @@ bool myr_u64map_add(struct myr_u64map *map, uint64_t key, uint32_t value)
     if (must_grow(map->count, map->table_size)) {
         u64map_grow(map);
     }
+    MYR_ASSERT(map->count < map->table_size / 4 * 3);
     map->keys[map->count] = key;
     map->values[map->count] = value;
     place(map->table, map->table_size, myr_hash_u64(key), map->count);

@@ -171,6 +171,30 @@ static void keys_are_compared_by_bytes_not_by_nul(void **state)
     myr_strmap_done(&map);
 }
 
+/* A quarter of the slots stays free, so that a search for what is not there ends soon. */
+static void tables_double_when_three_quarters_are_taken(void **state)
+{
+    (void)state;
+    struct myr_strmap names = {};
+    struct myr_u64map numbers = {};
+    static char text[400][4];
+    uint32_t size = 16;
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(text); i++) {
+        memcpy(text[i], (char[4]){(char)('a' + i / 26), (char)('a' + i % 26)}, sizeof(text[i]));
+        assert_true(myr_strmap_add(&names, (struct myr_str){text[i], 2}, i));
+        assert_true(myr_u64map_add(&numbers, i, i));
+        size = i + 1 > size / 4 * 3 ? 2 * size : size;
+        assert_int_equal(names.table_size, size);
+        assert_int_equal(numbers.table_size, size);
+        /* What is there already makes nothing grow. */
+        assert_false(myr_strmap_add(&names, (struct myr_str){text[i], 2}, i));
+        assert_int_equal(names.table_size, size);
+    }
+    assert_int_equal(size, 1024);
+    myr_strmap_done(&names);
+    myr_u64map_done(&numbers);
+}
+
 /* Files hold these hashes in no place yet, but orders of work may come to rest on them. */
 static void hashes_are_the_same_everywhere(void **state)
 {
@@ -210,6 +234,7 @@ int main(void)
         cmocka_unit_test(number_maps_agree_with_a_list),
         cmocka_unit_test(an_empty_map_finds_nothing),
         cmocka_unit_test(keys_are_compared_by_bytes_not_by_nul),
+        cmocka_unit_test(tables_double_when_three_quarters_are_taken),
         cmocka_unit_test(hashes_are_the_same_everywhere),
         cmocka_unit_test(similar_names_do_not_crowd_the_table),
     };

@@ -33,6 +33,7 @@ uint32_t myr_maxflow_arc(struct myr_maxflow *net, uint32_t from, uint32_t to, ui
     net->first[to] = id + 1;
     myr_vec_push(&net->arcs, there);
     myr_vec_push(&net->arcs, back);
+    MYR_ASSERT(id % 2 == 0 && net->arcs.count == (size_t)id + 2);
     return id;
 }
 
@@ -85,6 +86,7 @@ static uint64_t augment(struct myr_maxflow *net, uint32_t source, uint32_t sink)
         uint64_t left = net->arcs.items[net->queue[i]].left;
         least = left < least ? left : least;
     }
+    MYR_ASSERT(length > 0 && length < net->nodes && least > 0); /* a path meets no node twice */
     for (uint32_t i = 0; i < length; i++) {
         net->arcs.items[net->queue[i]].left -= least;
         net->arcs.items[net->queue[i] ^ 1].left += least;

@@ -70,6 +70,7 @@ static struct myr_arena_block *block_new(struct myr_arena *arena, size_t bytes)
     }
     block->size = bytes;
     arena->total_bytes += bytes;
+    MYR_ASSERT(arena->total_bytes >= bytes);
     return block;
 }
 
@@ -100,6 +101,7 @@ void *myr_arena_alloc(struct myr_arena *arena, size_t count, size_t size)
     }
     struct myr_arena_block *fresh =
         block_new(arena, bytes > arena->next_block_bytes ? bytes : arena->next_block_bytes);
+    MYR_ASSERT(fresh->size >= bytes && fresh->used == 0);
     fresh->older = block;
     fresh->used = bytes;
     arena->blocks = fresh;

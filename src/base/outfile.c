@@ -23,6 +23,7 @@ int file_open(struct myr_outfile *file, const char *path, const struct myr_signa
     }
     file_hold(&file->hold);
     int rc = file_open_target(file, err);
+    MYR_ASSERT((rc == MYR_OK) == (file->fd >= 0));
     file->open = rc == MYR_OK;
     if (!file->temp[0] || rc < 0) {
         file_release(&file->hold); /* nothing to take away */

@@ -220,6 +220,7 @@ void myr_buf_reserve_slow(struct myr_buf *buf, size_t more)
     size_t wanted = buf->len + more + 1;
     size_t capacity = buf->capacity ? buf->capacity * 2 : 256;
     buf->capacity = capacity < wanted ? wanted : capacity;
+    MYR_ASSERT(buf->capacity > buf->len + more); /* the NUL has a place too */
     buf->data = myr_xrealloc(buf->data, buf->capacity, 1);
 }
 
@@ -260,9 +261,11 @@ void myr_buf_put_u64_pad(struct myr_buf *buf, uint64_t value, uint32_t width)
         memcpy(at, pairs + 2 * (value % 100), 2);
     }
     /* What is left over: one digit before an odd number of them, 0 behind an even one. */
+    MYR_ASSERT(value < 10);
     if (value > 0) {
         *--at = (char)('0' + value);
     }
+    MYR_ASSERT(at >= first); /* no more digits than were counted */
     while (at > first) {
         *--at = '0';
     }
@@ -299,6 +302,7 @@ void myr_buf_printf(struct myr_buf *buf, const char *fmt, ...)
     }
     va_end(again);
     buf->len += (size_t)len;
+    MYR_ASSERT(buf->len < buf->capacity);
 }
 
 /* A comma before every third digit from the end. */

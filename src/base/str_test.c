@@ -26,6 +26,9 @@ static void comparison_is_by_bytes_and_length(void **state)
     assert_true(myr_str_eq_nocase(MYR_STR("H100-SXM"), MYR_STR("h100-sxm")));
     assert_false(myr_str_eq_nocase(MYR_STR("h100"), MYR_STR("h200")));
     assert_false(myr_str_eq_nocase(MYR_STR("@"), MYR_STR("`"))); /* 32 apart, and no letters */
+    assert_false(myr_str_eq_nocase(MYR_STR("["), MYR_STR("{")));
+    assert_true(myr_str_eq_nocase(MYR_STR("AZaz"), MYR_STR("azAZ")));
+    assert_false(myr_str_eq_nocase(MYR_STR("ab"), MYR_STR("abc")));
     assert_true(myr_str_cmp(MYR_STR("a"), MYR_STR("b")) < 0);
     assert_true(myr_str_cmp(MYR_STR("ab"), MYR_STR("a")) > 0);
     assert_true(myr_str_cmp(MYR_STR("\xff"), MYR_STR("a")) > 0);
@@ -54,6 +57,8 @@ static void numbers_are_taken_whole_or_not_at_all(void **state)
                                "--1",
                                "- 1",
                                "\xd9\xa1",
+                               "1/",
+                               "1:",
                                "18446744073709551616",
                                "99999999999999999999999"};
     uint64_t u = 7;
@@ -97,6 +102,14 @@ static void a_date_is_a_day_of_the_calendar(void **state)
                                       "+026-01-01", "2026- 1-01", "2026-01-0x", "today"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(good); i++) {
         assert_true(myr_str_is_date(myr_str_from(good[i])));
+    }
+    static const uint32_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    for (uint32_t day = 1; day <= 12 * 40; day++) {
+        char text[16];
+        uint32_t month = day / 40, of_month = day % 40;
+        (void)snprintf(text, sizeof(text), "2026-%02u-%02u", month + 1, of_month);
+        bool is = month < 12 && of_month >= 1 && of_month <= days[month % 12];
+        assert_int_equal(myr_str_is_date(myr_str_from(text)), is);
     }
     for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
         if (myr_str_is_date(myr_str_from(bad[i]))) {
@@ -166,6 +179,14 @@ static void decimals_agree_with_libc_where_we_accept_them(void **state)
     }
     assert_false(myr_str_to_double((struct myr_str){"1\0002", 3}, &got));
     assert_true(got == 7);
+    /* Zeros in front are part of a number, up to 63 characters of it. */
+    char zeros[65];
+    memset(zeros, '0', sizeof(zeros));
+    zeros[62] = zeros[63] = '5';
+    assert_false(myr_str_to_double((struct myr_str){zeros, 64}, &got));
+    assert_true(got == 7);
+    assert_true(myr_str_to_double((struct myr_str){zeros, 63}, &got));
+    assert_true(got == 5);
 }
 
 /* The definition of the distance, without any cleverness. */
@@ -345,6 +366,24 @@ static void buffers_grow_without_losing_text(void **state)
     myr_buf_done(&buf);
 }
 
+/* A text that is put letter by letter costs no more than its length. */
+static void buffers_at_least_double(void **state)
+{
+    (void)state;
+    struct myr_buf buf = {};
+    size_t last = 0;
+    for (uint32_t i = 0; i < 5000; i++) {
+        myr_buf_putc(&buf, 'x');
+        assert_true(buf.capacity > buf.len); /* with room for the NUL */
+        assert_true(buf.capacity == last || buf.capacity == (last ? 2 * last : 256));
+        last = buf.capacity;
+    }
+    assert_int_equal(last, 8192);
+    myr_buf_reserve(&buf, 100000);
+    assert_int_equal(buf.capacity, 5000 + 100000 + 1);
+    myr_buf_done(&buf);
+}
+
 static void an_empty_put_makes_the_text_usable(void **state)
 {
     (void)state;
@@ -395,6 +434,7 @@ int main(void)
         cmocka_unit_test(how_near_depends_on_the_length),
         cmocka_unit_test(buffers_agree_with_printf),
         cmocka_unit_test(buffers_grow_without_losing_text),
+        cmocka_unit_test(buffers_at_least_double),
         cmocka_unit_test(an_empty_put_makes_the_text_usable),
         cmocka_unit_test(thousands_are_grouped_for_people),
     };

@@ -59,7 +59,7 @@ static void take(BIO *bio, struct myr_buf *ret)
 {
     char *data;
     long size = BIO_get_mem_data(bio, &data);
-    MYR_ASSERT(size >= 0);
+    MYR_ASSERT(size > 0); /* something was written before */
     myr_buf_put(ret, data, (size_t)size);
 }
 
@@ -82,6 +82,7 @@ static int put_key(EVP_PKEY *key, struct myr_buf *ret, struct myr_err *err)
 
 static int put_certificate(X509 *certificate, struct myr_buf *ret, struct myr_err *err)
 {
+    MYR_ASSERT(certificate);
     MYR_CLEANUP(free_bio) BIO *bio = BIO_new(BIO_s_mem());
     if (!bio || !PEM_write_bio_X509(bio, certificate)) {
         return failed(err, "writing a certificate");
@@ -108,6 +109,7 @@ static bool set_name(X509_NAME *name, const char *text)
 static bool extend(X509 *certificate, X509 *issuer, int nid, const char *value)
 {
     X509V3_CTX context;
+    MYR_ASSERT(certificate && issuer && value[0]);
     X509V3_set_ctx_nodb(&context);
     X509V3_set_ctx(&context, issuer, certificate, NULL, NULL, 0);
     X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, &context, nid, value);
@@ -125,6 +127,7 @@ static bool set_serial(X509 *certificate)
     }
     /* The top bit off keeps the number positive, the next one on keeps all serials as long. */
     bytes[0] = (unsigned char)((bytes[0] & 0x7f) | 0x40);
+    MYR_ASSERT(bytes[0] >= 0x40 && bytes[0] < 0x80);
     BIGNUM *number = BN_bin2bn(bytes, sizeof(bytes), NULL);
     bool ok = number && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate));
     BN_free(number);
@@ -194,6 +197,17 @@ int myr_io_csr_of(const char *name, struct myr_str key_text, struct myr_buf *ret
     return put_request(name, key, ret_csr, err);
 }
 
+/* The bytes of an address tell its family: 4 or 16 of them; others are no address. */
+static void put_address(const ASN1_OCTET_STRING *address, struct myr_buf *ret)
+{
+    char text[INET6_ADDRSTRLEN] = "";
+    if (address->length == 4 || address->length == 16) {
+        inet_ntop(address->length == 4 ? AF_INET : AF_INET6, address->data, text, sizeof(text));
+        MYR_ASSERT(text[0]);
+        myr_buf_printf(ret, "%sIP:%s", ret->len ? "," : "", text);
+    }
+}
+
 /* DNS names and addresses; other kinds are none of ours. */
 int myr_io_alt_names(struct myr_str certificate, struct myr_buf *ret, struct myr_err *err)
 {
@@ -209,11 +223,7 @@ int myr_io_alt_names(struct myr_str certificate, struct myr_buf *ret, struct myr
             myr_buf_printf(ret, "%sDNS:%.*s", ret->len ? "," : "", name->d.dNSName->length,
                            (const char *)name->d.dNSName->data);
         } else if (name->type == GEN_IPADD) {
-            char text[INET6_ADDRSTRLEN] = "";
-            /* The bytes of the address tell its family: 4 or 16 of them. */
-            int family = name->d.iPAddress->length == 4 ? AF_INET : AF_INET6;
-            inet_ntop(family, name->d.iPAddress->data, text, sizeof(text));
-            myr_buf_printf(ret, "%sIP:%s", ret->len ? "," : "", text);
+            put_address(name->d.iPAddress, ret);
         }
     }
     GENERAL_NAMES_free(names);
@@ -238,6 +248,7 @@ static int name_of(X509_REQ *request, char ret[NAME_MAX_BYTES + 1], struct myr_e
                                "digits, '-', '.' and '_'");
         }
     }
+    MYR_ASSERT(ret[0] && strlen(ret) < NAME_MAX_BYTES);
     return MYR_OK;
 }
 
@@ -250,6 +261,7 @@ static int put_serial(X509 *certificate, struct myr_buf *ret, struct myr_err *er
     if (!hex) {
         return failed(err, "reading a serial number");
     }
+    MYR_ASSERT(strlen(hex) == (size_t)2 * SERIAL_BYTES); /* set_serial() made it so */
     myr_buf_puts(ret, hex);
     OPENSSL_free(hex);
     return MYR_OK;
@@ -263,6 +275,7 @@ static bool sign_it(const struct myr_io_sign *sign, X509 *made, X509 *ca, EVP_PK
                     X509_REQ *request)
 {
     EVP_PKEY *key = X509_REQ_get0_pubkey(request);
+    MYR_ASSERT(made && ca && ca_key && made != ca);
     const char *use = sign->server ? "serverAuth,clientAuth" : "clientAuth";
     return key && X509_set_version(made, X509_VERSION_3) && set_serial(made) &&
            set_times(made, sign->days) &&
@@ -282,6 +295,7 @@ int myr_io_ca_sign(const struct myr_io_sign *sign, struct myr_str csr,
 {
     char name[NAME_MAX_BYTES + 1];
     MYR_ASSERT(ret_certificate != ret_name && ret_certificate != ret_serial);
+    MYR_ASSERT(!ret_name || ret_name != ret_serial);
     if (csr.len > CSR_MAX) {
         return myr_err_set(err, MYR_ERANGE, "the request is %zu bytes long, at most %d are taken",
                            csr.len, CSR_MAX);
@@ -325,6 +339,7 @@ static void put_hex(const unsigned char *bytes, size_t count, char *ret)
     for (size_t i = 0; i < count; i++) {
         snprintf(ret + 2 * i, 3, "%02x", bytes[i]);
     }
+    MYR_ASSERT(count > 0 && strlen(ret) == 2 * count);
 }
 
 /* SHA-256 over the certificate itself, not over its text. */

@@ -67,6 +67,42 @@ static X509 *read_certificate(const struct myr_buf *pem)
     return read;
 }
 
+/* Bytes that are no address, in a certificate that somebody else made: it has no such name. */
+static void addresses_have_four_bytes_or_sixteen(void **state)
+{
+    (void)state;
+    static const unsigned char bytes[17] = {192, 0, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 9};
+    struct myr_buf ca = {}, ca_key = {};
+    struct myr_err err = {};
+    assert_int_equal(myr_io_ca_create("lab", 30, &ca, &ca_key, &err), MYR_OK);
+    for (int length = 0; length <= (int)sizeof(bytes); length++) {
+        X509 *made = read_certificate(&ca);
+        GENERAL_NAMES *names = sk_GENERAL_NAME_new_null();
+        GENERAL_NAME *name = GENERAL_NAME_new();
+        ASN1_OCTET_STRING *address = ASN1_OCTET_STRING_new();
+        BIO *bio = BIO_new(BIO_s_mem());
+        char *data;
+        assert_int_equal(ASN1_OCTET_STRING_set(address, bytes, length), 1);
+        GENERAL_NAME_set0_value(name, GEN_IPADD, address);
+        assert_true(sk_GENERAL_NAME_push(names, name) > 0);
+        assert_int_equal(X509_add1_ext_i2d(made, NID_subject_alt_name, names, 0, 0), 1);
+        assert_true(i2d_re_X509_tbs(made, NULL) > 0); /* else it is written as it was read */
+        assert_int_equal(PEM_write_bio_X509(bio, made), 1);
+        size_t size = (size_t)BIO_get_mem_data(bio, &data);
+        struct myr_buf told = {};
+        assert_int_equal(myr_io_alt_names((struct myr_str){data, size}, &told, &err), MYR_OK);
+        assert_string_equal(told.data ? told.data : "", length == 4    ? "IP:192.0.2.1"
+                                                        : length == 16 ? "IP:c000:201::1"
+                                                                       : "");
+        myr_buf_done(&told);
+        BIO_free(bio);
+        GENERAL_NAMES_free(names);
+        X509_free(made);
+    }
+    myr_buf_done(&ca);
+    myr_buf_done(&ca_key);
+}
+
 static void expect_name(const X509_NAME *name, const char *text)
 {
     char found[100];
@@ -246,6 +282,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_certificate_is_renewed_with_its_names),
+        cmocka_unit_test(addresses_have_four_bytes_or_sixteen),
         cmocka_unit_test(certificates_are_for_one_use),
         cmocka_unit_test(what_is_not_meant_is_not_signed),
         cmocka_unit_test(nothing_more_is_kept_the_second_time),

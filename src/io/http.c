@@ -133,6 +133,7 @@ static bool wait_for(int fd, short events, int timeout_ms)
 static int try_one(const struct addrinfo *at, int limit_ms)
 {
     int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    MYR_ASSERT(limit_ms > 0);
     if (fd < 0) {
         return -1;
     }
@@ -162,6 +163,7 @@ static int try_one(const struct addrinfo *at, int limit_ms)
 /* MYR_EAWAY in any case: nothing was sent, so that it can be asked again. */
 static int not_there(const struct address *address, int why, struct myr_err *err)
 {
+    MYR_ASSERT(why != 0);
     int rc = why == ECONNREFUSED
                  ? myr_err_set(err, MYR_EAWAY, "%s: nobody answers there", address->base)
                  : myr_err_set(err, MYR_EAWAY, "%s: %s", address->base, strerror(why));
@@ -327,6 +329,7 @@ static int send_all(const struct address *address, const struct line *line, stru
             }
         }
         if (put > 0) {
+            MYR_ASSERT((size_t)put <= text.len);
             text.data += put;
             text.len -= (size_t)put;
         }
@@ -344,6 +347,7 @@ static int receive(const struct address *address, const struct line *line, char 
             /* As above: what errno says where the connection ends without a word. */
             errno = ECONNRESET;
             int got = SSL_read(line->ssl, buf, size);
+            MYR_ASSERT(got <= size);
             if (got > 0) {
                 return got;
             }
@@ -359,6 +363,7 @@ static int receive(const struct address *address, const struct line *line, char 
             }
         } else {
             ssize_t got = recv(line->fd, buf, (size_t)size, 0);
+            MYR_ASSERT(got <= size);
             if (got >= 0) {
                 return (int)got;
             }
@@ -395,6 +400,7 @@ static int put_head(const struct myr_http_request *request, const struct address
         myr_buf_printf(head, "Content-Length: %zu\r\n", request->body.len);
     }
     myr_buf_puts(head, "\r\n");
+    MYR_ASSERT(head->len > 4 && memcmp(head->data + head->len - 4, "\r\n\r\n", 4) == 0);
     return MYR_OK;
 }
 
@@ -407,6 +413,7 @@ static int converse(const struct myr_http_request *request, const struct address
     /* Before the connection: a token with a blank in it is told without asking anybody. */
     MYR_TRY(put_head(request, address, &head, err));
     MYR_TRY(connect_to(address, line, err));
+    MYR_ASSERT(line->fd >= 0 && !line->ssl);
     if (address->secure) {
         MYR_TRY(agree(address, request, line, err));
     }

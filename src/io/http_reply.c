@@ -29,6 +29,7 @@ void myr_http_reply_clear(struct myr_http_reply *reply, myr_http_piece *piece, v
     myr_buf_clear(&body);
     *reply =
         (struct myr_http_reply){.piece = piece, .context = context, .line = line, .body = body};
+    MYR_ASSERT(reply->line.len == 0 && reply->body.len == 0);
 }
 
 /* Somebody answers, but not in HTTP. */
@@ -74,6 +75,7 @@ static int read_status(struct myr_http_reply *reply, struct myr_str line, struct
         return malformed(err, "its first line is no status");
     }
     reply->status = (uint32_t)status;
+    MYR_ASSERT(reply->at == MYR_HTTP_AT_HEAD);
     return MYR_OK;
 }
 
@@ -163,6 +165,7 @@ static bool take_line(struct myr_http_reply *reply, struct myr_str *bytes)
     MYR_ASSERT(bytes->len > 0);
     const char *end = memchr(bytes->data, '\n', bytes->len);
     size_t length = end ? (size_t)(end - bytes->data) + 1 : bytes->len;
+    MYR_ASSERT(length > 0 && length <= bytes->len);
     myr_buf_put(&reply->line, bytes->data, length);
     bytes->data += length;
     bytes->len -= length;
@@ -200,6 +203,7 @@ static int end_chunk_line(struct myr_http_reply *reply, struct myr_str line, str
 {
     uint64_t size = 0, digit;
     size_t count = 0;
+    MYR_ASSERT(reply->at == MYR_HTTP_AT_CHUNK_LINE);
     MYR_ASSERT(line.len > 0 && line.data[line.len - 1] == '\n'); /* the digits end before it */
     for (; count < line.len && hex_digit(line.data[count], &digit); count++) {
         /* Fifteen digits are below 2^60: the sum cannot overflow. */
@@ -208,6 +212,7 @@ static int end_chunk_line(struct myr_http_reply *reply, struct myr_str line, str
         }
         size = size * 16 + digit;
     }
+    MYR_ASSERT(count < line.len);
     char next = line.data[count]; /* there is a line end at least */
     if (count == 0 || (next != ';' && next != '\r' && next != '\n' && next != ' ')) {
         return malformed(err, "a chunk has no length");
@@ -257,6 +262,7 @@ static int take_between(struct myr_http_reply *reply, struct myr_str *bytes, str
     if (whole) {
         myr_buf_clear(&reply->line);
     }
+    MYR_ASSERT(whole || reply->line.len > 0); /* what came of it is kept */
     return rc;
 }
 

@@ -48,6 +48,7 @@ static int any_chain(int ok, X509_STORE_CTX *context)
 static uint32_t each_certificate(const char *pem, SSL_CTX *context,
                                  bool (*use)(SSL_CTX *context, X509 *one, uint32_t at))
 {
+    MYR_ASSERT(pem && context);
     BIO *bio = BIO_new_mem_buf(pem, -1);
     uint32_t count = 0;
     for (X509 *one; bio && (one = PEM_read_bio_X509(bio, NULL, NULL, NULL)); count++) {
@@ -110,6 +111,7 @@ static int load_texts(SSL_CTX *context, const struct myr_io_tls_names *names, st
 static int load(struct myr_io_tls *tls, const struct myr_io_tls_names *names, struct myr_err *err)
 {
     SSL_CTX *context = tls->context;
+    MYR_ASSERT(context && !tls->fingerprint[0] && !tls->host[0]);
     if (names->certificate &&
         SSL_CTX_use_certificate_chain_file(context, names->certificate) != 1) {
         return failed(err, "no certificate", names->certificate);
@@ -142,6 +144,7 @@ static int keep_session(SSL *ssl, SSL_SESSION *session)
     struct myr_io_tls *tls = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
     MYR_ASSERT(tls && tls->refs > 0);
     MYR_ASSERT(!tls->server && tls->host[0]); /* servers of ours remember nobody, nor are they */
+    MYR_ASSERT(session && session != tls->session); /* the old one is freed */
     SSL_SESSION_free(tls->session);
     tls->session = session;
     return 1; /* it is ours now */
@@ -175,6 +178,7 @@ static int read_in(BIO *bio, char *to, size_t room, size_t *ret)
     size_t length = in->len < room ? in->len : room;
     BIO_clear_retry_flags(bio);
     MYR_ASSERT(in->data || in->len == 0);
+    MYR_ASSERT(length <= room && length <= in->len);
     *ret = length;
     if (length == 0) {
         /* Without this an empty input would be the end of the connection, not a pause. */
@@ -189,7 +193,10 @@ static int read_in(BIO *bio, char *to, size_t room, size_t *ret)
 
 static int write_out(BIO *bio, const char *data, size_t size, size_t *ret)
 {
-    myr_buf_put(((struct ends *)BIO_get_data(bio))->out, data, size);
+    struct myr_buf *out = ((struct ends *)BIO_get_data(bio))->out;
+    size_t before = out->len;
+    myr_buf_put(out, data, size);
+    MYR_ASSERT(out->len == before + size); /* nothing is ever refused */
     *ret = size;
     return 1;
 }
@@ -204,7 +211,9 @@ static long control(BIO *bio, int what, long number, void *more)
 
 static int destroy(BIO *bio)
 {
+    MYR_ASSERT(BIO_get_data(bio)); /* once a BIO */
     free(BIO_get_data(bio));
+    BIO_set_data(bio, NULL);
     return 1;
 }
 
@@ -359,6 +368,7 @@ static bool has_fingerprint(SSL *ssl, const char *expected)
         for (unsigned b = 0; b < size; b++) {
             snprintf(hex + 2 * b, 3, "%02x", digest[b]);
         }
+        MYR_ASSERT(strlen(hex) == 64);
         if (strcmp(hex, expected) == 0) {
             return X509_check_issued(ca, leaf) == X509_V_OK &&
                    X509_verify(leaf, X509_get0_pubkey(ca)) == 1;

@@ -50,6 +50,7 @@ static void add(struct discoverer *d, const struct myr_bound *bound)
         }
         return;
     }
+    MYR_ASSERT(d->binding->rows.count - before <= 1);
     d->report->bound += d->binding->rows.count > before;
 }
 
@@ -133,6 +134,7 @@ static void add_device(struct discoverer *d, uint32_t found)
     }
     /* Where it really is, when cables decide. */
     uint32_t first = renamed_port(d, place.first);
+    MYR_ASSERT(first < design->port_count);
     /* InfiniBand finds every NIC as a device of its own; other sources find whole hosts. */
     bool nic = d->verify->cabling->numbered && !device->is_switch;
     struct myr_bound bound = {.device = design->port_device[first],
@@ -207,6 +209,7 @@ void myr_binding_discover(struct myr_binding *binding, const struct myr_verify *
     struct discoverer d = {
         .binding = binding, .verify = verify, .report = ret, .by_wiring = by_wiring};
     count_names(&d);
+    MYR_ASSERT(d.names.count == d.uses.count);
     for (uint32_t found = 0; found < verify->cabling->devices.count; found++) {
         /* In the order of the sources: the first of two that want one place gets it. */
         add_device(&d, found);

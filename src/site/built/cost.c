@@ -66,6 +66,7 @@ static void find_links(struct wiring *wiring)
         }
     }
     wiring->first[graph->switch_count] = count;
+    MYR_ASSERT(count <= design->port_count);
 }
 
 /* By the switch where they end as cables are now; flows to nowhere are in no list. */
@@ -87,6 +88,9 @@ static void sort_flows(struct wiring *wiring)
             wiring->start[s] += wiring->start[s - 1];
         }
     }
+    /* Each list ends where the next begins; the last one at the number of all. */
+    MYR_ASSERT(wiring->start[0] == 0 && wiring->start[switches] == wiring->start[switches + 1]);
+    MYR_ASSERT(wiring->start[switches] <= wiring->flow_count);
 }
 
 /* Hops of every switch to the target; the queue then has them by distance. Returns their number. */
@@ -106,6 +110,7 @@ static uint32_t find_hops(struct wiring *wiring, uint32_t to)
             }
         }
     }
+    MYR_ASSERT(tail <= wiring->graph->switch_count); /* none is there twice */
     return tail;
 }
 
@@ -121,6 +126,7 @@ static void pass_on(struct wiring *wiring, uint32_t at)
     for (uint32_t i = wiring->first[at]; i < wiring->first[at + 1]; i++) {
         ways += nearer(wiring, at, i);
     }
+    MYR_ASSERT(ways > 0); /* else the target would not be reached from here */
     for (uint32_t i = wiring->first[at]; i < wiring->first[at + 1]; i++) {
         if (nearer(wiring, at, i)) {
             double part = wiring->fraction[at] / ways;
@@ -183,6 +189,7 @@ static void rate_to(struct wiring *wiring, uint32_t to, struct myr_cost_state *r
         if (from != MYR_NONE) {
             double most = wiring->highest[from] > 1 ? wiring->highest[from] : 1;
             ret->gbps += (double)flow->share / MYR_SHARE_ONE * wiring->graph->net->host_gbps / most;
+            MYR_ASSERT(ret->lost > 0 && most >= 1);
             ret->lost--;
         }
     }
@@ -229,6 +236,7 @@ static void join(uint32_t *peer, uint32_t a, uint32_t b)
 static void do_step(uint32_t *peer, const struct myr_repair_step *step)
 {
     uint32_t at = step->at, to = step->to;
+    MYR_ASSERT(at != to);
     /* As it is when this step is done, not as it was found. */
     uint32_t far_at = peer[at], far_to = peer[to];
     switch ((enum myr_repair_op)step->op) {
@@ -270,6 +278,7 @@ static void list_pieces(struct myr_cost *cost, struct myr_arena *arena,
             cost->pieces[cost->piece_count++] =
                 (struct myr_cost_piece){.component = repair->steps[i].component, .first_step = i};
         }
+        MYR_ASSERT(cost->piece_count > 0 && cost->piece_count <= i + 1);
         cost->pieces[cost->piece_count - 1].moves++;
     }
 }
@@ -324,6 +333,7 @@ static uint32_t looks_of(const struct wiring *wiring, uint32_t pieces)
     /* A look walks the links for every target in two passes, and each piece is looked at twice. */
     uint64_t looks = WORK_MAX / (links * targets * 4);
     looks = looks < LOOKS_MIN ? LOOKS_MIN : looks;
+    MYR_ASSERT(looks >= LOOKS_MIN);
     return looks < pieces ? (uint32_t)looks : pieces;
 }
 

@@ -166,12 +166,73 @@ static void lanes_and_rates_of_iblinkinfo_make_a_speed(void **state)
     }
 }
 
+static const struct myr_cabling_device *device_named(const struct fixture *f, const char *name)
+{
+    uint32_t found = myr_strmap_get(&f->cabling.names, myr_str_from(name));
+    assert_true(found < f->cabling.devices.count);
+    return &f->cabling.devices.items[found];
+}
+
+/* With -l nothing says what kind of thing a device is: no NIC has more than four ports. */
+static void many_ports_make_a_switch(void **state)
+{
+    struct fixture *f = *state;
+    for (uint32_t port = 3; port < 7; port++) {
+        for (uint32_t far = 3; far < 7; far++) {
+            char text[200];
+            snprintf(text, sizeof(text),
+                     "0x0002c902004b0ff0 \"one\" 1 %u[  ] ==( 4X 106.25 Gbps Active/  LinkUp)==>  "
+                     "0x0002c903000f5aa1 5 %u[  ] \"other\" ( )\n",
+                     port, far);
+            (void)read_links(f, MYR_IMPORT_IBLINKINFO, text, false);
+            assert_int_equal(f->cabling.links.count, 1);
+            assert_int_equal(device_named(f, "one")->is_switch, port > 4);
+            assert_int_equal(device_named(f, "other")->is_switch, far > 4);
+            finish(f);
+        }
+    }
+    /* A head says it, whatever the port. */
+    (void)read_links(f, MYR_IMPORT_IBLINKINFO,
+                     "Switch: 0x0002c902004b0ff0 one:\n"
+                     " 1 1[  ] ==( 4X 106.25 Gbps Active/  LinkUp)==> 5 1[  ] \"other\" ( )\n",
+                     false);
+    assert_true(device_named(f, "one")->is_switch);
+    assert_false(device_named(f, "other")->is_switch);
+    finish(f);
+}
+
+/* The whole fabric was walked through: neighbours were found as well, unless it is a part. */
+static void a_topology_tells_all_of_its_devices(void **state)
+{
+    struct fixture *f = *state;
+    for (uint32_t partial = 0; partial < 2; partial++) {
+        begin(f);
+        f->import.partial = partial;
+        assert_int_equal(myr_import_text(&f->import, MYR_IMPORT_IBDIAGNET, "topo",
+                                         MYR_STR("# topology\nMQM9700 leaf-1\n"
+                                                 "    P2 -4x-100G-> HCA_mlx5_3 gpu01 mlx5_0/P1\n"
+                                                 "    P40 -4x-100G-> MQM9700 spine-1 P62\n"),
+                                         &f->err),
+                         MYR_OK);
+        myr_import_finish(&f->import);
+        static const char *const names[] = {"leaf-1", "gpu01 mlx5_0", "spine-1"};
+        assert_int_equal(f->cabling.devices.count, MYR_ARRAY_COUNT(names));
+        for (uint32_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
+            assert_int_equal(device_named(f, names[i])->reported, !partial);
+            assert_int_equal(device_named(f, names[i])->is_switch, i != 1);
+        }
+        finish(f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(names_of_ports_are_told_from_names_with_colons, set_up),
         cmocka_unit_test_setup(ends_are_known_by_name_or_by_guid, set_up),
         cmocka_unit_test_setup(lanes_and_rates_of_iblinkinfo_make_a_speed, set_up),
+        cmocka_unit_test_setup(many_ports_make_a_switch, set_up),
+        cmocka_unit_test_setup(a_topology_tells_all_of_its_devices, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

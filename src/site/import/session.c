@@ -149,6 +149,7 @@ struct myr_str import_tools_own(struct myr_arena *arena, struct myr_str text, bo
     struct myr_str own = {text.data + skip, text.len - skip};
     size_t head = own.len ? head_length(own) : 0;
     own.len = own.len && whole ? tail_start(own, head) : own.len;
+    MYR_ASSERT(head <= own.len); /* the end is looked for behind the beginning */
     if (head == 0) {
         return own;
     }
@@ -160,5 +161,6 @@ struct myr_str import_tools_own(struct myr_arena *arena, struct myr_str text, bo
         len += own.data[i] == '\n';
     }
     memcpy(copy + len, own.data + head, own.len - head);
+    MYR_ASSERT(len <= head); /* no more lines than there were bytes */
     return (struct myr_str){copy, len + own.len - head};
 }

@@ -103,6 +103,7 @@ static struct myr_str rogue_key(struct myr_arena *arena, const struct myr_site_f
 /* A fault of this run is open and new. */
 static void push_open(struct keeper *k, const struct myr_site_fault *fault)
 {
+    MYR_ASSERT(fault->since > 0 && fault->since <= k->orders->run);
     myr_vec_push(&k->open, *fault);
     if (fault->since == k->orders->run) {
         myr_vec_push(&k->fresh, *fault);

@@ -82,6 +82,7 @@ static uint32_t neighbour(const struct torus *torus, uint32_t device, uint32_t s
 {
     uint32_t at = position(torus, device, side), size = torus->size[side];
     uint32_t next = forward ? (at + 1) % size : (at + size - 1) % size;
+    MYR_ASSERT(at < size && next < size);
     return device - at * torus->stride[side] + next * torus->stride[side];
 }
 
@@ -164,6 +165,7 @@ static uint32_t ring_breaks(const struct torus *torus, uint32_t device, uint32_t
         breaks += dead || (!next_dead && !joined(torus, at, next));
         at = next;
     }
+    MYR_ASSERT(at == device && breaks <= torus->size[side]); /* once round */
     return breaks;
 }
 
@@ -207,6 +209,7 @@ bool engine_put_torus(const struct myr_graph *graph, const struct myr_binding *b
         torus.stride[side] = stride /= torus.size[side];
         myr_buf_printf(buf, " %u%s", torus.size[side], torus.size[side] == 2 ? "M" : "");
     }
+    MYR_ASSERT(stride == 1); /* the sides are all of it */
     uint32_t ports = design->first_port[net->first_leaf + 1] - design->first_port[net->first_leaf];
     myr_buf_printf(buf, "\nportgroup_max_ports %u\n", ports + 1);
     /* Seeds far from each other: one dead switch then spoils at most one of them. */

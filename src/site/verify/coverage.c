@@ -17,6 +17,7 @@ static void count(struct myr_ready *row, enum myr_port_state a, enum myr_port_st
         /* Wrong, missing, degraded, or seen at one end only. */
         row->bad++;
     }
+    MYR_ASSERT(row->right + row->unread + row->unseen + row->bad == row->cables);
 }
 
 /* Keys are set at once: rows move when empty ones are left out. */
@@ -54,6 +55,7 @@ static void count_link(struct myr_verify *verify, uint32_t link, uint32_t pods)
     }
     enum myr_port_state at_a = (enum myr_port_state)verify->state[a];
     enum myr_port_state at_b = (enum myr_port_state)verify->state[b];
+    MYR_ASSERT(type->layer < MYR_LAYER_COUNT);
     count(&cover->all, at_a, at_b);
     count(&cover->layers[type->layer], at_a, at_b);
     /* By the lower end; what stands in no pod counts in none. */

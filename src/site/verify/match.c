@@ -60,6 +60,7 @@ static bool is_judged(const struct matcher *matcher, uint32_t vertex)
 /* Foreign ends are vertices behind the design's ports, in the order in which they come. */
 static uint32_t add_foreign(struct matcher *matcher, struct myr_cabling_end end)
 {
+    MYR_ASSERT(end.device < matcher->cabling->devices.count);
     myr_vec_push(&matcher->foreign, end);
     return matcher->verify->design->port_count + (uint32_t)matcher->foreign.count - 1;
 }
@@ -117,6 +118,7 @@ static void note_unread(struct matcher *matcher, struct myr_cabling_end end)
     if (device != MYR_NONE) {
         matcher->unread[device] = 1;
     }
+    MYR_ASSERT(verify->unread_count < 2 * matcher->cabling->links.count);
     verify->unread[verify->unread_count++] = end;
 }
 
@@ -243,6 +245,8 @@ static void resolve_all(struct matcher *matcher)
     read_ends(matcher);
     for (uint32_t i = 0; i < links; i++) {
         resolve_link(matcher, i);
+        /* A link is judged with both of its ends, or not at all. */
+        MYR_ASSERT((matcher->end_a[i] == MYR_NONE) == (matcher->end_b[i] == MYR_NONE));
     }
     /* Ends that the design lacks are vertices behind its ports: never planned, perhaps found. */
     uint32_t foreign = (uint32_t)matcher->foreign.count;
@@ -400,6 +404,7 @@ static void match_claims(struct matcher *matcher, enum claim_round round)
         if (round == ROUND_GUESSED) { /* nobody has said which port it is */
             matcher->job->flags[a] |= VERIFY_UNREAD;
             matcher->job->flags[b] |= VERIFY_UNREAD;
+            MYR_ASSERT(verify->unread_count < 2 * matcher->cabling->links.count);
             verify->unread[verify->unread_count++] = matcher->cabling->links.items[i].b;
             continue;
         }
@@ -418,7 +423,7 @@ static void note_doubts(struct matcher *matcher)
             (matcher->guessed[i] && matcher->job->flags[a] & VERIFY_UNREAD)) {
             continue;
         }
-        if (verify->found[a] == b) {
+        if (is_repeated(matcher, a, b)) {
             /* Another chip of the same box tells of its part of the link. */
             bool part = matcher->cabling->numbered && verify->found_link[a] != i;
             if (part && !verify_is_foreign(verify, a) && matcher->job->planes[a] < UINT8_MAX) {
