@@ -316,6 +316,7 @@ static void list_updates(struct fit_visit *v)
             v->places[v->order_count++] = fit_places_of(&s->query->it, &l);
         }
     }
+    MYR_ASSERT(v->order_count >= 1);
     find_alike(v);
     /* The first stands for all replicas; the others ascend. */
     v->shards[0] = 0;
@@ -327,6 +328,7 @@ static void list_updates(struct fit_visit *v)
         if (d > 1 && l.dp % d == 0 && edp % (l.dp / d) == 0) {
             v->shard_fits[v->shard_count][0] = fit_shard_aligned(&l, d, false);
             v->shard_fits[v->shard_count][1] = fit_shard_aligned(&l, d, true);
+            MYR_ASSERT(v->shard_count < FIT_DIVISORS_MAX);
             v->shards[v->shard_count++] = d * l.cp;
         }
     }
