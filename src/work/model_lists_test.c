@@ -13,8 +13,9 @@
 #include "kept.h"
 #include "myriad/work/model.h"
 
-#define S    "\"sliding_attention\""
-#define FOUR "\"num_hidden_layers\":4,"
+#define S         "\"sliding_attention\""
+#define FOUR      "\"num_hidden_layers\":4,"
+#define ONE(kind) FOUR "\"layer_types\":[\"" kind "\",\"" kind "\",\"" kind "\",\"" kind "\"]"
 
 static const struct {
     const char *type, *keys;
@@ -108,6 +109,14 @@ static const struct {
     {"deepseek_v2", "\"mlp_bias\":true"},
     {"llama", "\"kv_lora_rank\":8"},
     {"llama", "\"num_experts\":2"},
+    {"llama", ONE("full_attention")},
+    {"llama", ONE("chunked_attention")},
+    {"llama", ONE("linear_attention")},
+    {"llama", ONE("deepseek_sparse_attention")},
+    {"deepseek_v32", ONE("full_attention")},
+    {"deepseek_v32", ONE("deepseek_sparse_attention")},
+    {"deepseek_v32", ONE("chunked_attention")},
+    {"deepseek_v32", ONE("linear_attention")},
     {"mpt", "\"attn_config\":{}"},
     {"mpt", "\"attn_config\":{},\"learned_pos_emb\":null"},
     {"mpt", "\"attn_config\":null,\"learned_pos_emb\":null,\"no_bias\":null"},
