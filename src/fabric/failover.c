@@ -44,6 +44,7 @@ static uint32_t watch_changed(const struct myr_graph *graph, const struct watch 
             last = pair->device;
         }
     }
+    MYR_ASSERT(changed <= watch->pairs.count);
     return changed;
 }
 

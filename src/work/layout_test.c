@@ -363,6 +363,35 @@ static void words_are_a_layout_block_on_one_line(void **state)
     }
 }
 
+/* What has '=' and no '/' is words; all else is a file, and is refused as one. */
+static void what_an_option_gives_is_words_or_a_file(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } rows[] = {
+        {"tp=2", NULL},         {"tp=2,pp=2", NULL},    {"tp=x", "--of:1:"},
+        {"no-such", "no-such"}, {"no/such", "no/such"}, {"no/such=2", "no/such=2"},
+        {"./tp=2", "./tp=2"},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        struct myr_arena arena = {};
+        struct myr_layout layout;
+        struct myr_err err = {};
+        myr_arena_init(&arena);
+        int rc = myr_layout_given(&arena, "--of", rows[i].text, 8, &layout, &err);
+        if ((rc == MYR_OK) != !rows[i].says) {
+            fail_msg("%s: %d, %s", rows[i].text, rc, err.message);
+        }
+        if (rc < 0) {
+            assert_int_equal(strncmp(err.message, rows[i].says, strlen(rows[i].says)), 0);
+        } else {
+            assert_int_equal(layout.tp, 2);
+        }
+        myr_arena_done(&arena);
+    }
+}
+
 /* As recipes write them: any of the parts, with ';' between them. */
 static void parts_that_are_computed_again(void **state)
 {
@@ -410,6 +439,7 @@ int main(void)
         cmocka_unit_test(a_written_layout_reads_back_the_same),
         cmocka_unit_test(a_layout_file_and_what_it_lacks),
         cmocka_unit_test(words_are_a_layout_block_on_one_line),
+        cmocka_unit_test(what_an_option_gives_is_words_or_a_file),
         cmocka_unit_test(parts_that_are_computed_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

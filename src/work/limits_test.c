@@ -259,6 +259,116 @@ static void a_model_in_memory_has_the_same_limits(void **state)
     assert_string_equal(err.message, "a window needs causal attention");
 }
 
+/* A model that has everything of one kind, so small that any one number may be the largest. */
+enum kind { PLAIN, LEARNED, LATENT, INDEXED, LINEAR, EXPERTS };
+
+static struct myr_model tiny_model(enum kind kind)
+{
+    struct myr_model m = {.name = "tiny",
+                          .layer_count = 2,
+                          .hidden = 8,
+                          .head_count = 1,
+                          .kv_head_count = 1,
+                          .head_dim = 1,
+                          .ffn_hidden = 1,
+                          .causal = true,
+                          .vocab = 2,
+                          .seq_tokens = 1,
+                          .moe.interval = 1};
+    m.positions = kind == LEARNED ? MYR_POSITIONS_LEARNED : m.positions;
+    m.position_max = kind == LEARNED ? 1 : 0;
+    if (kind == LATENT || kind == INDEXED) {
+        m.mla = (struct myr_mla){.kv_rank = 1, .nope_dim = 1, .rope_dim = 1, .v_dim = 1};
+    }
+    m.indexer = kind == INDEXED ? (struct myr_indexer){1, 1, 1} : m.indexer;
+    m.delta = kind == LINEAR ? (struct myr_delta){1, 1, 1, 1, 0} : m.delta;
+    if (kind == EXPERTS) {
+        m.moe = (struct myr_moe){.expert_count = 1,
+                                 .experts_per_token = 1,
+                                 .expert_hidden = 1,
+                                 .shared_count = 1,
+                                 .shared_hidden = 1,
+                                 .interval = 1};
+    }
+    return m;
+}
+
+#define OF(member) offsetof(struct myr_model, member)
+static const struct {
+    enum kind kind;
+    const char *name;
+    size_t at;
+    uint32_t min, max;
+} ends[] = {
+    {PLAIN, "layers", OF(layer_count), 1, 4096},
+    {PLAIN, "hidden", OF(hidden), 1, 1U << 18},
+    {PLAIN, "heads", OF(head_count), 1, 1U << 12},
+    {PLAIN, "kv_heads", OF(kv_head_count), 1, 1U << 12},
+    {PLAIN, "head_dim", OF(head_dim), 1, 1U << 15},
+    {PLAIN, "ffn", OF(ffn_hidden), 0, 1U << 21},
+    {PLAIN, "vocab", OF(vocab), 1, 1U << 26},
+    {PLAIN, "sequence", OF(seq_tokens), 1, 1U << 24},
+    {PLAIN, "max_positions", OF(position_max), 0, 1U << 24},
+    {LEARNED, "max_positions", OF(position_max), 1, 1U << 24},
+    {PLAIN, "norms_per_layer", OF(norms_per_layer), 0, 8},
+    {PLAIN, "mtp", OF(mtp_count), 0, 16},
+    {PLAIN, "window", OF(window_tokens), 0, 1U << 24},
+    {PLAIN, "full_every", OF(full_every), 0, 4096},
+    {PLAIN, "activation_weights", OF(activation_weights), 0, 1U << 14},
+    {LATENT, "mla.q_rank", OF(mla.q_rank), 0, 1U << 14},
+    {LATENT, "mla.kv_rank", OF(mla.kv_rank), 1, 1U << 14},
+    {LATENT, "mla.nope_dim", OF(mla.nope_dim), 1, 1U << 14},
+    {LATENT, "mla.rope_dim", OF(mla.rope_dim), 0, 1U << 14},
+    {LATENT, "mla.v_dim", OF(mla.v_dim), 1, 1U << 14},
+    {INDEXED, "indexer.heads", OF(indexer.head_count), 0, 1U << 12},
+    {INDEXED, "indexer.dim", OF(indexer.head_dim), 1, 1U << 14},
+    {INDEXED, "indexer.tokens", OF(indexer.kept_tokens), 1, 1U << 24},
+    {PLAIN, "indexer.dim", OF(indexer.head_dim), 0, 1U << 14},
+    {PLAIN, "indexer.tokens", OF(indexer.kept_tokens), 0, 1U << 24},
+    {LINEAR, "delta.key_heads", OF(delta.key_heads), 1, 1U << 12},
+    {LINEAR, "delta.key_dim", OF(delta.key_dim), 1, 1U << 14},
+    {LINEAR, "delta.value_heads", OF(delta.value_heads), 0, 1U << 12},
+    {LINEAR, "delta.value_dim", OF(delta.value_dim), 1, 1U << 14},
+    {LINEAR, "delta.taps", OF(delta.taps), 0, 1U << 14},
+    {PLAIN, "delta.key_heads", OF(delta.key_heads), 0, 1U << 12},
+    {PLAIN, "delta.key_dim", OF(delta.key_dim), 0, 1U << 14},
+    {PLAIN, "delta.value_dim", OF(delta.value_dim), 0, 1U << 14},
+    {EXPERTS, "moe.experts", OF(moe.expert_count), 1, 1U << 14},
+    {EXPERTS, "moe.top_k", OF(moe.experts_per_token), 1, 1},
+    {EXPERTS, "moe.ffn", OF(moe.expert_hidden), 1, 1U << 21},
+    {EXPERTS, "moe.shared", OF(moe.shared_count), 0, 1U << 14},
+    {EXPERTS, "moe.shared_ffn", OF(moe.shared_hidden), 1, 1U << 21},
+    {EXPERTS, "moe.first_dense", OF(moe.first_dense), 0, 1},
+    {EXPERTS, "moe.interval", OF(moe.interval), 1, 4096},
+};
+#undef OF
+
+/* Both ends of every range, for whoever makes a model without a file. */
+static void every_number_of_a_model_in_memory_has_both_ends(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(ends); i++) {
+        const uint32_t numbers[] = {ends[i].min, ends[i].max, ends[i].max + 1, ends[i].min - 1};
+        size_t count = ends[i].min > 0 ? 4 : 3;
+        char word[64];
+        snprintf(word, sizeof(word), "'%s' is ", ends[i].name);
+        for (size_t k = 0; k < count; k++) {
+            struct myr_model model = tiny_model(ends[i].kind);
+            struct myr_err err = {};
+            memcpy((char *)&model + ends[i].at, &numbers[k], sizeof(numbers[k]));
+            int rc = myr_model_check(&model, &err);
+            /* Another rule may refuse an end (no kind of attention at all); not its range. */
+            bool refused = rc == MYR_ERANGE && strncmp(err.message, word, strlen(word)) == 0;
+            bool absent = ends[i].min == 1 && numbers[k] == 0 &&
+                          (ends[i].at == offsetof(struct myr_model, mla.kv_rank) ||
+                           ends[i].at == offsetof(struct myr_model, moe.expert_count));
+            if (!absent && refused != (k >= 2)) {
+                fail_msg("%s %u: %d, %s", ends[i].name, numbers[k], rc, err.message);
+            }
+        }
+    }
+}
+
 /* Bytes of weight, gradient, optimiser state and what is kept, by precision. */
 static void kinds_of_attention_that_exclude_each_other_are_refused(void **state)
 {
@@ -334,6 +444,7 @@ int main(void)
         cmocka_unit_test(numbers_of_a_layout_have_limits),
         cmocka_unit_test(a_layout_in_memory_has_the_same_limits),
         cmocka_unit_test(a_model_in_memory_has_the_same_limits),
+        cmocka_unit_test(every_number_of_a_model_in_memory_has_both_ends),
         cmocka_unit_test(kinds_of_attention_that_exclude_each_other_are_refused),
         cmocka_unit_test(precisions_have_the_widths_of_their_recipes),
         cmocka_unit_test(things_are_called_by_their_names),

@@ -13,8 +13,9 @@
 #include "kept.h"
 #include "myriad/work/model.h"
 
-#define S    "\"sliding_attention\""
-#define FOUR "\"num_hidden_layers\":4,"
+#define S         "\"sliding_attention\""
+#define FOUR      "\"num_hidden_layers\":4,"
+#define ONE(kind) FOUR "\"layer_types\":[\"" kind "\",\"" kind "\",\"" kind "\",\"" kind "\"]"
 
 static const struct {
     const char *type, *keys;
@@ -108,6 +109,51 @@ static const struct {
     {"deepseek_v2", "\"mlp_bias\":true"},
     {"llama", "\"kv_lora_rank\":8"},
     {"llama", "\"num_experts\":2"},
+    {"llama", ONE("full_attention")},
+    {"llama", ONE("chunked_attention")},
+    {"llama", ONE("linear_attention")},
+    {"llama", ONE("deepseek_sparse_attention")},
+    {"deepseek_v32", ONE("full_attention")},
+    {"deepseek_v32", ONE("deepseek_sparse_attention")},
+    {"deepseek_v32", ONE("chunked_attention")},
+    {"deepseek_v32", ONE("linear_attention")},
+    {"mpt", "\"attn_config\":{}"},
+    {"mpt", "\"attn_config\":{},\"learned_pos_emb\":null"},
+    {"mpt", "\"attn_config\":null,\"learned_pos_emb\":null,\"no_bias\":null"},
+    {"mpt", "\"attn_config\":{\"alibi\":false},\"learned_pos_emb\":false"},
+    {"mpt", "\"attn_config\":{\"alibi\":false},\"max_seq_len\":77"},
+    {"mpt", "\"attn_config\":{\"alibi\":true},\"no_bias\":false"},
+    {"mpt", "\"attn_config\":{\"alibi\":3}"},
+    {"mpt", "\"attn_config\":{\"kv_n_heads\":0}"},
+    {"mpt", "\"attn_config\":{\"kv_n_heads\":1}"},
+    {"mpt", "\"attn_config\":{\"kv_n_heads\":16}"},
+    {"mpt", "\"attn_config\":{\"kv_n_heads\":4097}"},
+    {"mpt", "\"attn_config\":[]"},
+    {"mpt", "\"expansion_ratio\":null"},
+    {"mpt", "\"expansion_ratio\":3"},
+    {"opt", "\"word_embed_proj_dim\":null"},
+    {"opt", "\"word_embed_proj_dim\":0"},
+    {"opt", "\"word_embed_proj_dim\":1"},
+    {"opt", "\"word_embed_proj_dim\":262144"},
+    {"opt", "\"word_embed_proj_dim\":262145"},
+    {"opt", "\"word_embed_proj_dim\":\"wide\""},
+    {"falcon", "\"new_decoder_architecture\":true,\"num_kv_heads\":71"},
+    {"falcon", "\"new_decoder_architecture\":true,\"num_ln_in_parallel_attn\":0"},
+    {"falcon", "\"new_decoder_architecture\":true,\"num_ln_in_parallel_attn\":1"},
+    {"falcon", "\"new_decoder_architecture\":true,\"num_ln_in_parallel_attn\":2"},
+    {"falcon", "\"new_decoder_architecture\":true,\"num_ln_in_parallel_attn\":3"},
+    {"falcon", "\"parallel_attn\":false"},
+    {"falcon", "\"alibi\":true"},
+    {"falcon", "\"alibi\":null,\"bias\":null,\"multi_query\":null,\"parallel_attn\":null"},
+    {"dbrx", "\"attn_config\":{\"kv_n_heads\":0}"},
+    {"dbrx", "\"attn_config\":{\"kv_n_heads\":8}"},
+    {"dbrx", "\"attn_config\":null"},
+    {"dbrx", "\"ffn_config\":null"},
+    {"dbrx", "\"ffn_config\":{\"ffn_hidden_size\":8,\"moe_num_experts\":4,\"moe_top_k\":4}"},
+    {"dbrx", "\"ffn_config\":{\"ffn_hidden_size\":8,\"moe_num_experts\":4,\"moe_top_k\":5}"},
+    {"dbrx", "\"ffn_config\":{\"ffn_hidden_size\":8,\"moe_num_experts\":4,\"moe_top_k\":0}"},
+    {"dbrx", "\"ffn_config\":{\"ffn_hidden_size\":0,\"moe_num_experts\":4,\"moe_top_k\":1}"},
+    {"dbrx", "\"ffn_config\":{\"moe_num_experts\":4,\"moe_top_k\":1}"},
 };
 
 static void put_model(struct myr_buf *out, const struct myr_model *m)
@@ -116,12 +162,13 @@ static void put_model(struct myr_buf *out, const struct myr_model *m)
         out,
         "%u layers, %u heads of %u, window %u, full %u, ffn %u %u, mtp %u, biases %d%d%d, "
         "qk_norm %d, experts %u of %u x %u, shared %u x %u %d, dense %u, interval %u, "
-        "indexer %u\n",
+        "indexer %u, %u kv, positions %d to %u, norm %d x %u\n",
         m->layer_count, m->head_count, m->head_dim, m->window_tokens, m->full_every, m->ffn_hidden,
         m->activation_weights, m->mtp_count, m->qkv_bias, m->out_bias, m->ffn_bias, m->qk_norm,
         m->moe.experts_per_token, m->moe.expert_count, m->moe.expert_hidden, m->moe.shared_count,
         m->moe.shared_hidden, m->moe.shared_gate, m->moe.first_dense, m->moe.interval,
-        m->indexer.head_count);
+        m->indexer.head_count, m->kv_head_count, (int)m->positions, m->position_max, (int)m->norm,
+        m->norms_per_layer);
 }
 
 /* The config's entries, those of 'keys' in the place of its own or behind them. */
@@ -182,6 +229,7 @@ static void lists_are_read_where_they_say_what_is_understood(void **state)
             myr_buf_printf(&story, "%s\n", err.message);
         } else {
             put_model(&story, &model);
+            assert_string_equal(model.name, "c"); /* a config has none: it is its file's */
         }
     }
     assert_kept("work-lists.txt", &story);

@@ -268,9 +268,17 @@ class World:
                       if not name.startswith(begins)}
 
     def unit_tests(self, module):
-        """Targets of the test programs that lie beside a module's code."""
-        return [f"{module}_{path.stem}"
-                for path in sorted((self.source / "src" / module).rglob("*_test.c"))]
+        """Targets of a module's test programs: beside its code, and in the folder of its tests."""
+        module = module.rstrip("/")
+        beside = [f"{module}_{path.stem}"
+                  for path in sorted((self.source / "src" / module).rglob("*_test.c"))]
+        folder = self.source / "tests" / module
+        rules = folder / "CMakeLists.txt"
+        named = rules.read_text() if rules.exists() else ""
+        # Who is called otherwise there is no target of this name.
+        common = f"add_executable({module}_${{test}}_test" in named
+        return beside + [f"{module}_{path.stem}" for path in sorted(folder.glob("*_test.c"))
+                         if common or f"add_executable({module}_{path.stem} " in named]
 
     def copy(self):
         """The tree as it is now, tracked or not, without what git ignores."""

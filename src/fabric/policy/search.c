@@ -55,6 +55,7 @@ static bool improve(struct policy_plan *plan, uint32_t pass)
         /* Without its own share: a path is judged by what the others put there. */
         policy_add_load(plan->graph, plan->load, &plan->paths[i], share, true);
         struct path_cost now = cost_of(plan->graph, &plan->paths[i], share, plan->load);
+        struct path_cost before = now;
         /* A flow on links that are not too full stays where it is. */
         bool hot = now.highest > MYR_LOAD_ONE;
         for (uint32_t attempt = 0; hot && attempt < IMPROVE_TRIES; attempt++) {
@@ -71,6 +72,7 @@ static bool improve(struct policy_plan *plan, uint32_t pass)
                 changed = true;
             }
         }
+        MYR_ASSERT(!cheaper(before, now) && plan->paths[i].count > 0);
         policy_add_load(plan->graph, plan->load, &plan->paths[i], share, false);
     }
     return changed;
@@ -89,6 +91,7 @@ void policy_improve(struct policy_plan *plan)
 /* The least common multiple; POLISH_TRIES where it is at least that many. */
 static uint64_t common_period(uint64_t a, uint64_t b)
 {
+    MYR_ASSERT(a > 0 && b > 0);
     if (a % b == 0) {
         return a;
     }
@@ -115,6 +118,7 @@ static bool best_path(const struct policy_plan *plan, size_t flow, struct myr_pa
     struct path_cost best = cost_of(plan->graph, path_now, f->share, plan->load);
     bool found = false;
     /* The work left is shared by all flows: the last ones may get fewer tries. */
+    MYR_ASSERT(*work <= POLISH_WORK && path_now->count > 0);
     uint64_t tries = POLISH_WORK - *work < POLISH_TRIES ? POLISH_WORK - *work : POLISH_TRIES;
     uint64_t period = 1;
     for (uint64_t k = 0; k < tries && k < period; k++) {

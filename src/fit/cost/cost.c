@@ -103,6 +103,7 @@ void fit_exchanges_of(const struct myr_fit_case *it, const struct myr_layout *la
                                   like ? &like->expert : NULL);
     }
     ret->expert.shard = myr_layout_expert_shard(layout);
+    MYR_ASSERT(ret->dense.shard >= 1 && ret->expert.shard >= 1);
 }
 
 /* One kind of weights: what its replicas exchange each step beyond what a pass hides. */
@@ -156,6 +157,7 @@ static double data_of(const struct myr_fit_case *it, const struct myr_layout *la
     /* Of the slowest stage, not of the one with most weights (docs/fit.md, "Limits"). */
     const struct myr_rank_params *params = &pipe->params;
     double dense = (double)(params->sharded + params->replicated), expert = (double)params->expert;
+    MYR_ASSERT(layout->zero <= 3 && pipe->micro_batches >= 1);
     if (layout->zero == 3) {
         return zero3_s(it, exchanges, dense, expert, pipe);
     }
@@ -240,6 +242,7 @@ void fit_close_with(const struct myr_fit_case *it, const struct myr_layout *layo
     for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
         total += ret->terms_s[i];
     }
+    MYR_ASSERT(total > 0 && straggler_share >= 0);
     ret->terms_s[MYR_FIT_STRAGGLER] = total * straggler_share;
     ret->step_s = total + ret->terms_s[MYR_FIT_STRAGGLER];
 }

@@ -47,6 +47,7 @@ static uint32_t block_nodes(const struct myr_graph *graph, enum place_level leve
         least = least == 0 || run < least ? run : least;
         run = 1;
     }
+    MYR_ASSERT(least < nodes || nodes == 0);
     return least;
 }
 
@@ -64,6 +65,7 @@ static void set_slow(struct myr_fit_level *level, const struct myr_contention *t
             table ? myr_contention_lookup(table, (enum myr_contention_pattern)p, at, load) : 1;
         found = found < ring ? found : ring;
         level->slow[p] = found > level->oversubscription ? found : level->oversubscription;
+        MYR_ASSERT(level->slow[p] >= 1); /* nothing is faster for being shared */
     }
 }
 
@@ -124,6 +126,7 @@ int myr_fit_topology_init(struct myr_fit_topology *topology, struct myr_arena *a
         /* A level whose blocks are smaller than a scale-up domain says nothing of its own. */
         bool inside = levels[i].gpus > 0 && levels[i].gpus < levels[i - 1].gpus;
         levels[i].gpus = inside ? levels[i - 1].gpus : levels[i].gpus;
+        MYR_ASSERT(levels[i].gpus == 0 || levels[i].gpus >= levels[i - 1].gpus);
     }
     set_slow(&levels[0], table, MYR_CONTENTION_LEAF, load);
     set_slow(&levels[1], table, graph.clos ? MYR_CONTENTION_POD : MYR_CONTENTION_FABRIC, load);
@@ -169,6 +172,7 @@ static uint32_t blocks_touched(const struct myr_graph *graph, enum place_level l
     for (uint32_t i = 1; i < count; i++) {
         touched += scratch[i] != scratch[i - 1];
     }
+    MYR_ASSERT(touched <= count);
     return touched;
 }
 

@@ -70,6 +70,7 @@ static uint64_t look(struct fit_steady *steady, uint64_t stride, uint64_t stride
          */
         double unchanged = steady->unchanged * (1 - NOISE);
         skipped = unchanged < (double)strides_left ? (uint64_t)unchanged : strides_left;
+        MYR_ASSERT(skipped <= strides_left);
         for (uint32_t i = 0; i < steady->mark_count; i++) {
             steady->marks[i].at += (double)skipped * steady->marks[i].gain;
         }
@@ -93,6 +94,7 @@ uint64_t fit_steady_skip(struct fit_steady *steady, uint64_t left)
     while (left > 2 * stride) {
         left -= 2 * stride;
         uint64_t now = look(steady, stride, left / stride, first, second) * stride;
+        MYR_ASSERT(now <= left);
         skipped += now;
         left -= now;
         looks++;

@@ -509,9 +509,42 @@ static void recovery_parts_sum_to_the_two_practices(void **state)
     myr_arena_done(&arena);
 }
 
+/* Not only as good as the best, but the best: up to numbers that coarse steps leave out. */
+static void of_all_numbers_of_copies_the_best_one_is_taken(void **state)
+{
+    enum { MOST = 1500 };
+    uint32_t large = 0;
+    (void)state;
+    for (uint32_t seed = 1; seed <= 16; seed++) {
+        struct myr_rng rng;
+        myr_rng_init(&rng, seed, 12);
+        struct myr_renewal r = random_renewal(&rng), tried = r;
+        r.quick = (struct myr_tier){between(&rng, 1e-4, 1e-3), between(&rng, 5, 60), 0.1};
+        r.durable.rate = r.quick.rate / between(&rng, 50, 5000);
+        r.durable.stall = between(&rng, 5, 200);
+        tried = r;
+        tried.interval = between(&rng, 2, 30);
+        uint32_t least = 1 + (uint32_t)myr_rng_below(&rng, 3) * 20, best = 0;
+        struct myr_limits limits = {.interval = tried.interval,
+                                    .period_least = (least - 0.5) * tried.interval,
+                                    .period_most = (MOST + 0.5) * tried.interval};
+        double top = -1;
+        for (uint32_t n = least; n <= MOST; n++) {
+            tried.per_period = n;
+            double value = myr_goodput_of(&tried).goodput;
+            best = value > top ? n : best;
+            top = value > top ? value : top;
+        }
+        assert_int_equal(myr_goodput_optimum_within(&r, &limits).per_period, best);
+        large += best > least && best > 40 && best < MOST;
+    }
+    assert_true(large > 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_all_numbers_of_copies_the_best_one_is_taken),
         cmocka_unit_test(our_exponential_is_libm_s),
         cmocka_unit_test(our_logarithm_is_libm_s),
         cmocka_unit_test(one_tier_is_dalys_formula),

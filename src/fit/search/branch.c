@@ -180,12 +180,10 @@ static bool next_family(struct fit_search *s, struct fit_heap *heap, struct fit_
     return true;
 }
 
-/* Fills the heap, refines and cuts families while bounds let them be of use, opens what is left. */
-static void search_space(struct fit_search *s)
+/* What bounds ask of the model as a whole. */
+static void note_model(struct fit_search *s)
 {
     const struct myr_model *model = s->query->it.model;
-    struct myr_layout layout;
-    bool started = false;
     memset(s->layers, 0, sizeof(s->layers));
     fit_count_layers(model, (struct myr_span){0, model->layer_count}, s->layers);
     bool has_moe = s->layers[FIT_MOE_FULL] + s->layers[FIT_MOE_WINDOW] > 0;
@@ -197,6 +195,14 @@ static void search_space(struct fit_search *s)
             s->kinds[s->kind_count++] = k;
         }
     }
+    MYR_ASSERT(s->kind_count > 0);
+}
+
+void fit_fill_families(struct fit_search *s)
+{
+    struct myr_layout layout;
+    bool started = false;
+    note_model(s);
     s->hints = MYR_ARENA_NEW(s->arena, uint32_t, s->space->depth_count + 1);
     memset(s->hints, 0, (s->space->depth_count + 1) * sizeof(*s->hints));
     s->group_count = 0;
@@ -214,6 +220,12 @@ static void search_space(struct fit_search *s)
             add_family(s, width, i, priced);
         }
     }
+}
+
+/* Fills the heap, refines and cuts families while bounds let them be of use, opens what is left. */
+static void search_space(struct fit_search *s)
+{
+    fit_fill_families(s);
     /* Bounds are worth little before good layouts are known: one of each group comes first. */
     struct fit_family family;
     while (next_family(s, &s->families, &family)) {
@@ -230,7 +242,15 @@ static void search_space(struct fit_search *s)
     MYR_ASSERT(s->answer->top_count <= s->query->top);
 }
 
-static void fit_search_done(struct fit_search *s)
+void fit_search_init(struct fit_search *s, const struct myr_fit_query *query,
+                     struct myr_arena *arena, struct myr_fit_answer *answer)
+{
+    size_t exchanges = (size_t)4 * FIT_DIVISORS_MAX * (FIT_ORDERS_MAX + 1);
+    *s = (struct fit_search){.arena = arena, .query = query, .answer = answer};
+    s->exchanges = myr_xcalloc(exchanges, sizeof(*s->exchanges));
+}
+
+void fit_search_done(struct fit_search *s)
 {
     free(s->exchanges);
     free(s->groups);
@@ -244,10 +264,8 @@ void fit_search_quietly(const struct myr_fit_query *query, struct myr_arena *are
 {
     enum myr_precision list[4] = {query->precision};
     uint32_t count = query->any_precision ? myr_fit_precisions(query->it.device, list) : 1;
-    size_t exchanges = (size_t)4 * FIT_DIVISORS_MAX * (FIT_ORDERS_MAX + 1);
-    MYR_CLEANUP(fit_search_done)
-    struct fit_search s = {.arena = arena, .query = query, .answer = ret};
-    s.exchanges = myr_xcalloc(exchanges, sizeof(*s.exchanges));
+    MYR_CLEANUP(fit_search_done) struct fit_search s;
+    fit_search_init(&s, query, arena, ret);
     MYR_ASSERT(query->top >= 1 && query->top <= MYR_FIT_TOP_MAX);
     *ret = (struct myr_fit_answer){};
     for (uint32_t i = 0; i < count; i++) {

@@ -41,6 +41,7 @@ static void price(const struct walk *walk, const struct myr_layout *layout,
     walk->answer->costed++;
     fit_exchanges_of(&q->it, layout, &shared->places, NULL, &exchanges);
     fit_close_with(&q->it, layout, &shared->pipe, &exchanges, shared->straggler, &cost);
+    MYR_ASSERT(layout->zero > 0 || layout->shard == 0);
     if (fit_best_wants(walk->answer, q->top, layout, cost.step_s)) {
         myr_fit_memory_of(&q->it, layout, &memory);
         if (memory.fits) {

@@ -148,7 +148,9 @@ double fit_cut_played_s(struct fit_visit *v, struct fit_cut *cut, uint32_t choic
         cut->played[slot] = fit_play_pipe(&v->s->query->it, &layout, fit_blocks_for(v, 0, all),
                                           v->least_hop_s[shape->vp > 1] * shape->vp);
     }
-    return cut->played[slot].all_s * FIT_BOUND_SLACK * (1 + v->straggler);
+    double played_s = cut->played[slot].all_s * (1 + v->straggler);
+    MYR_ASSERT(played_s >= quick_s); /* the one bounds what the other plays */
+    return played_s * FIT_BOUND_SLACK;
 }
 
 const struct fit_blocks *fit_blocks_for(struct fit_visit *v, uint32_t order, bool all)

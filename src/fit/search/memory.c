@@ -125,7 +125,9 @@ static uint32_t least_alike(const struct fit_visit *v, struct fit_cut *cut, uint
         return fits ? 0 : cut->last + 1;
     }
     uint32_t whole = (uint32_t)most;
-    return most > cut->last ? cut->last : whole + (most > whole + 1e-6);
+    uint32_t least = most > cut->last ? cut->last : whole + (most > whole + 1e-6);
+    MYR_ASSERT(least >= from && least <= cut->last);
+    return least;
 }
 
 /* By halving: past one layer, more recomputation never takes more room. */
@@ -151,5 +153,6 @@ uint32_t fit_least_choice(const struct fit_visit *v, struct fit_cut *cut, uint32
             low = middle + 1;
         }
     }
+    MYR_ASSERT(low >= from && low <= cut->last);
     return low;
 }

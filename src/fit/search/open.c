@@ -54,9 +54,12 @@ static const struct fit_pipe *pipe_for(struct fit_visit *v, struct fit_cut *cut,
     return &cut->pipes[order][slot];
 }
 
-/* Prices a layout in every order; memory, the dearer question, only of one that would be kept. */
+/*
+ * Prices a layout in every order; memory, the dearer question, only of one that would be kept. No
+ * order takes less than 'floor_s'.
+ */
 static void price_orders(struct fit_visit *v, struct fit_cut *cut, struct myr_layout layout,
-                         uint32_t shard_at, uint32_t choice)
+                         uint32_t shard_at, uint32_t choice, double floor_s)
 {
     struct fit_search *s = v->s;
     const struct myr_fit_query *q = s->query;
@@ -70,6 +73,8 @@ static void price_orders(struct fit_visit *v, struct fit_cut *cut, struct myr_la
         fit_close_with(&q->it, &layout, pipe_for(v, cut, o, choice, &layout),
                        fit_exchanges_for(v, &layout, shard_at, o), v->straggler, &cost);
         s->answer->costed++;
+        /* A bound above what it bounds would lose the best layout in silence. */
+        MYR_ASSERT(cost.step_s >= floor_s);
         if (!fit_best_wants(s->answer, q->top, &layout, cost.step_s)) {
             continue;
         }
@@ -81,6 +86,8 @@ static void price_orders(struct fit_visit *v, struct fit_cut *cut, struct myr_la
             }
             fits = true;
         }
+        /* That of the group knows what memory asks for. */
+        MYR_ASSERT(!v->rising || cost.step_s >= v->group->floor_s);
         fit_best_add(s->answer, q->top, &layout, cost.step_s);
         v->limit_s = fit_best_limit(s->answer, q->top, &layout);
     }
@@ -94,7 +101,7 @@ static void price_orders(struct fit_visit *v, struct fit_cut *cut, struct myr_la
 static void visit_choices(struct fit_visit *v, struct fit_cut *cut, struct myr_layout layout,
                           uint32_t shard_at, uint32_t low, uint32_t high)
 {
-    double limit = v->limit_s;
+    double limit = v->limit_s, floor_s = 0;
     if (low > high) {
         return;
     }
@@ -107,10 +114,11 @@ static void visit_choices(struct fit_visit *v, struct fit_cut *cut, struct myr_l
              fit_choices_floor_s(v, cut, &layout, shard_at, low, high, pipe_s, limit) > limit)) {
             return;
         }
+        floor_s = all_s;
     }
     if (low == high) {
         fit_set_choice(v, cut->shape, low, &layout);
-        price_orders(v, cut, layout, shard_at, low);
+        price_orders(v, cut, layout, shard_at, low, floor_s);
         return;
     }
     /* Halves: where neither falls by its bound this costs twice the bounds, mostly far less. */
@@ -308,6 +316,7 @@ static void list_updates(struct fit_visit *v)
             v->places[v->order_count++] = fit_places_of(&s->query->it, &l);
         }
     }
+    MYR_ASSERT(v->order_count >= 1);
     find_alike(v);
     /* The first stands for all replicas; the others ascend. */
     v->shards[0] = 0;
@@ -319,6 +328,7 @@ static void list_updates(struct fit_visit *v)
         if (d > 1 && l.dp % d == 0 && edp % (l.dp / d) == 0) {
             v->shard_fits[v->shard_count][0] = fit_shard_aligned(&l, d, false);
             v->shard_fits[v->shard_count][1] = fit_shard_aligned(&l, d, true);
+            MYR_ASSERT(v->shard_count < FIT_DIVISORS_MAX);
             v->shards[v->shard_count++] = d * l.cp;
         }
     }

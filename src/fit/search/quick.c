@@ -33,6 +33,7 @@ double fit_shape_quick_s(const struct fit_visit *v, const struct fit_shape *shap
     double micro = v->s->query->it.constants[FIT_LAUNCH_MICRO] * 1e-3;
     double beside = micro + v->least_hop_s[shape->vp > 1] * shape->vp;
     double m = v->micro_batches, pp = shape->pp;
+    MYR_ASSERT(m >= 1 && shape->most_at < shape->kind_count && shape->first_at < shape->kind_count);
     double most_s = layers_s(v, &shape->kinds[shape->most_at]);
     double first_s = layers_s(v, &shape->kinds[shape->first_at]);
     double last_s = times->last + (shape->last_of > 0 ? layers_s(v, &shape->kinds[shape->last_at])

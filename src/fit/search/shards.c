@@ -76,5 +76,7 @@ uint64_t fit_shard_count(const struct fit_search *s, const struct myr_layout *la
         order_count++;
         shard_sum += shards[cp_first];
     }
+    /* In the usual order stages agree, and all replicas together are a shard. */
+    MYR_ASSERT(order_count >= 1 && shard_sum >= order_count);
     return zero < 0 ? order_count + 3 * shard_sum : zero == 0 ? order_count : shard_sum;
 }

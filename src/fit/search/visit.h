@@ -263,6 +263,15 @@ void fit_set_choice(const struct fit_visit *v, const struct fit_shape *shape, ui
 
 /* Parameters of a stage with so many layers, so many of them with experts, at least. */
 struct myr_rank_params fit_params_least(const struct fit_visit *v, double layers, double moe);
+/* branch.c */
+
+/* The answer is the caller's, and so is the space, which 's' is given before it is filled. */
+void fit_search_init(struct fit_search *s, const struct myr_fit_query *query,
+                     struct myr_arena *arena, struct myr_fit_answer *answer);
+void fit_search_done(struct fit_search *s);
+/* All families of the space with their first bounds, and how many layouts it has. */
+void fit_fill_families(struct fit_search *s);
+
 /* open.c */
 
 /* Gives groups better bounds and drops those that pass the limit. 'cuts': by their cuts, of which
