@@ -16,7 +16,7 @@ static int check_job(struct myr_str bytes, struct myr_err *err)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     struct jobfile job;
-    struct progress_pattern pattern = {};
+    struct myr_step_pattern pattern = {};
     uint64_t step;
     myr_arena_init(&arena);
     MYR_TRY(jobfile_read(&arena, bytes, &job, err));
@@ -24,8 +24,9 @@ static int check_job(struct myr_str bytes, struct myr_err *err)
     MYR_ASSERT(job.command[0] && job.command[0][0] && job.env);
     MYR_TRY(progress_pattern_init(&pattern, job.pattern, err));
     /* The line that the default pattern is for. */
-    (void)progress_match(&pattern, " iteration       12/     100 | consumed samples", &step);
-    progress_pattern_done(&pattern);
+    (void)myr_step_pattern_match(&pattern, " iteration       12/     100 | consumed samples",
+                                 &step);
+    myr_step_pattern_done(&pattern);
     return MYR_OK;
 }
 

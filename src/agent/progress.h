@@ -5,11 +5,11 @@
  */
 #pragma once
 
-#include <regex.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "myriad/base.h"
+#include "myriad/wire/pattern.h"
 
 #define PROGRESS_BYTES_MAX 256
 #define PROGRESS_PHASE_MAX 32
@@ -33,14 +33,7 @@ bool progress_read(struct myr_str text, struct progress *ret);
  * Lines of programs that know nothing of us. The expression's first group is the step; NULL: the
  * line that Megatron-LM writes after so many iterations.
  */
-struct progress_pattern {
-    regex_t regex;
-    bool ready;
-};
-
-MYR_MUST_USE int progress_pattern_init(struct progress_pattern *pattern, const char *expression,
+MYR_MUST_USE int progress_pattern_init(struct myr_step_pattern *pattern, const char *expression,
                                        struct myr_err *err);
-void progress_pattern_done(struct progress_pattern *pattern);
-bool progress_match(const struct progress_pattern *pattern, const char *line, uint64_t *ret_step);
 /* Whether a line is worth showing to whoever asks why a rank failed. */
 bool progress_is_error(const char *line);

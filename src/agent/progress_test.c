@@ -51,27 +51,30 @@ static void nothing_else_changes_anything(void **state)
 static void lines_of_known_programs_are_steps(void **state)
 {
     (void)state;
-    struct progress_pattern pattern = {};
+    struct myr_step_pattern pattern = {};
     struct myr_err err = {};
     uint64_t step = 0;
     assert_int_equal(progress_pattern_init(&pattern, NULL, &err), MYR_OK);
-    assert_true(progress_match(&pattern,
+    assert_true(
+        myr_step_pattern_match(&pattern,
                                " [2026-03-01 12:00:00] iteration      200/  500000 | consumed "
                                "samples:        51200 | elapsed time per iteration (ms): 512.3 |",
                                &step));
     assert_int_equal(step, 200);
-    assert_true(progress_match(&pattern, " iteration        1/      10 | x", &step));
+    assert_true(myr_step_pattern_match(&pattern, " iteration        1/      10 | x", &step));
     assert_int_equal(step, 1);
-    assert_false(progress_match(&pattern, "elapsed time per iteration (ms): 512.3 |", &step));
-    assert_false(progress_match(&pattern, "iteration 99999999999999999999999/ 10 | x", &step));
-    progress_pattern_done(&pattern);
-    assert_false(progress_match(&pattern, " iteration        1/      10 | x", &step));
+    assert_false(
+        myr_step_pattern_match(&pattern, "elapsed time per iteration (ms): 512.3 |", &step));
+    assert_false(
+        myr_step_pattern_match(&pattern, "iteration 99999999999999999999999/ 10 | x", &step));
+    myr_step_pattern_done(&pattern);
+    assert_false(myr_step_pattern_match(&pattern, " iteration        1/      10 | x", &step));
 }
 
 static void a_pattern_needs_its_group(void **state)
 {
     (void)state;
-    struct progress_pattern pattern = {};
+    struct myr_step_pattern pattern = {};
     struct myr_err err = {};
     uint64_t step = 0;
     assert_int_equal(progress_pattern_init(&pattern, "batch [0-9]+", &err), MYR_EINVAL);
@@ -79,9 +82,9 @@ static void a_pattern_needs_its_group(void **state)
     assert_int_equal(progress_pattern_init(&pattern, "batch ([0-9]+", &err), MYR_EINVAL);
     assert_int_equal(progress_pattern_init(&pattern, "(a)\\1 ([0-9]+)", &err), MYR_EINVAL);
     assert_int_equal(progress_pattern_init(&pattern, "batch ([0-9]+)", &err), MYR_OK);
-    assert_true(progress_match(&pattern, "epoch 1 batch 77 loss", &step));
+    assert_true(myr_step_pattern_match(&pattern, "epoch 1 batch 77 loss", &step));
     assert_int_equal(step, 77);
-    progress_pattern_done(&pattern);
+    myr_step_pattern_done(&pattern);
 }
 
 /* The C library would take gigabytes for them, in the process that holds the node's ranks. */
@@ -99,13 +102,13 @@ static void a_pattern_does_not_grow_without_end(void **state)
     struct myr_err err = {};
     (void)state;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(large); i++) {
-        struct progress_pattern pattern = {};
+        struct myr_step_pattern pattern = {};
         assert_int_equal(progress_pattern_init(&pattern, large[i], &err), MYR_ERANGE);
     }
     for (size_t i = 0; i < MYR_ARRAY_COUNT(fair); i++) {
-        struct progress_pattern pattern = {};
+        struct myr_step_pattern pattern = {};
         assert_int_equal(progress_pattern_init(&pattern, fair[i], &err), MYR_OK);
-        progress_pattern_done(&pattern);
+        myr_step_pattern_done(&pattern);
     }
 }
 
@@ -164,7 +167,7 @@ static void places_are_counted_when_written_out(void **state)
     };
     (void)state;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
-        struct progress_pattern pattern = {};
+        struct myr_step_pattern pattern = {};
         struct myr_err err = {};
         if (progress_pattern_init(&pattern, all[i].fits, &err) != MYR_EINVAL) {
             fail_msg("%s: %s", all[i].fits, err.message);
@@ -190,27 +193,27 @@ static void what_is_wrong_with_a_pattern_is_said(void **state)
     };
     (void)state;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
-        struct progress_pattern pattern = {};
+        struct myr_step_pattern pattern = {};
         struct myr_err err = {};
         assert_int_equal(progress_pattern_init(&pattern, all[i].pattern, &err), MYR_EINVAL);
         assert_string_equal(err.message, all[i].says);
     }
     /* A group that took no part is no step, and neither is one that is no number. */
-    struct progress_pattern pattern = {};
+    struct myr_step_pattern pattern = {};
     struct myr_err err = {};
     uint64_t step = 7;
     assert_int_equal(progress_pattern_init(&pattern, "a|b(.*)$", &err), MYR_OK);
-    assert_false(progress_match(&pattern, "a", &step));
-    assert_false(progress_match(&pattern, "bx", &step));
-    assert_false(progress_match(&pattern, "b", &step));
-    assert_false(progress_match(&pattern, "b9223372036854775808", &step));
+    assert_false(myr_step_pattern_match(&pattern, "a", &step));
+    assert_false(myr_step_pattern_match(&pattern, "bx", &step));
+    assert_false(myr_step_pattern_match(&pattern, "b", &step));
+    assert_false(myr_step_pattern_match(&pattern, "b9223372036854775808", &step));
     assert_int_equal(step, 7);
-    assert_true(progress_match(&pattern, "b9223372036854775807", &step));
+    assert_true(myr_step_pattern_match(&pattern, "b9223372036854775807", &step));
     assert_int_equal(step, INT64_MAX);
-    assert_true(progress_match(&pattern, "b0", &step));
+    assert_true(myr_step_pattern_match(&pattern, "b0", &step));
     assert_int_equal(step, 0);
-    progress_pattern_done(&pattern);
-    progress_pattern_done(&pattern); /* twice is harmless */
+    myr_step_pattern_done(&pattern);
+    myr_step_pattern_done(&pattern); /* twice is harmless */
 }
 
 static void datagrams_have_limits(void **state)

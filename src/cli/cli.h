@@ -183,6 +183,12 @@ void cli_warn(const char *fmt, ...);
 /* Writes a buffer to stdout; CLI_FAILED when that fails (a closed pipe is no failure). */
 int cli_print(const struct myr_buf *buf);
 
+/*
+ * The list 'inputs': files that other inputs named, such as the room of a spec. Operands and
+ * options are echoed in the question, and these nowhere else.
+ */
+void cli_put_inputs(struct cli *cli, const struct myr_named_files *lists, uint32_t count);
+
 /* The built-in catalogue plus the user's files. */
 MYR_MUST_USE int cli_catalog(struct myr_catalog *catalog, struct myr_arena *arena,
                              const struct myr_option_list *files, struct myr_err *err);

@@ -80,3 +80,23 @@ int cli_catalog(struct myr_catalog *catalog, struct myr_arena *arena,
     }
     return MYR_OK;
 }
+
+/* The key is there in any case; on the page only what there is to say. */
+void cli_put_inputs(struct cli *cli, const struct myr_named_files *lists, uint32_t count)
+{
+    struct myr_answer *answer = &cli->answer;
+    myr_answer_list(answer, "inputs");
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t j = 0; j < lists[i].count; j++) {
+            const struct myr_named_file *named = &lists[i].items[j];
+            myr_answer_object(answer, NULL);
+            myr_answer_text(answer, "kind", named->kind);
+            myr_answer_text(answer, "file", named->file);
+            myr_answer_text(answer, "named_by", named->by);
+            myr_answer_end(answer);
+            myr_answer_para(answer, "also read: %s (%s of %s)", named->file, named->kind,
+                            named->by);
+        }
+    }
+    myr_answer_end(answer);
+}

@@ -269,6 +269,7 @@ int myr_spec_read_price_list(struct myr_arena *arena, const struct myr_catalog *
     }
     struct myr_buf text = {};
     const char *file = prices ? prices : beside(arena, spec);
+    spec->price_path = prices ? NULL : file;
     int rc = myr_kind_read(file, MYR_DOC_BYTES_MAX, MYR_KINDS_CSV,
                            "a price list (CSV: part,price,currency,date)", &text, err);
     if (rc == MYR_OK) {
@@ -296,4 +297,18 @@ int myr_spec_load(struct myr_arena *arena, const struct myr_catalog *catalog, co
     }
     *ret = spec;
     return MYR_OK;
+}
+
+/* A room of a file of its own has its place there and not in the spec. */
+struct myr_named_files myr_spec_named_files(const struct myr_spec *spec)
+{
+    struct myr_named_files named = {.count = 0};
+    const char *by = spec->root ? spec->root->file : NULL;
+    if (by && spec->room.node && strcmp(spec->room.node->file, by) != 0) {
+        named.items[named.count++] = (struct myr_named_file){"room", spec->room.node->file, by};
+    }
+    if (by && spec->price_path) {
+        named.items[named.count++] = (struct myr_named_file){"prices", spec->price_path, by};
+    }
+    return named;
 }

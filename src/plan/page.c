@@ -182,8 +182,13 @@ static void show_total(const struct myr_design *design, struct myr_answer *answe
 /* From ten megawatts on in megawatts: nobody reads five digits before the point. */
 const char *myr_plan_power(double kw, char ret[MYR_PLAN_POWER_MAX])
 {
-    bool large = kw >= 10000;
-    snprintf(ret, MYR_PLAN_POWER_MAX, large ? "%.2f MW" : "%.1f kW", large ? kw / 1000 : kw);
+    static const struct myr_unit units[] = {
+        {1, 10000, 1, MYR_UNIT_BEHIND, "kW"},
+        {1000, 0, 2, MYR_UNIT_BEHIND, "MW"},
+    };
+    char text[MYR_AMOUNT_BYTES];
+    snprintf(ret, MYR_PLAN_POWER_MAX, "%.*s", MYR_PLAN_POWER_MAX - 1,
+             myr_text_in_unit(kw, units, 2, text));
     return ret;
 }
 
@@ -208,9 +213,9 @@ static void show_power(const struct myr_design *design, struct myr_answer *answe
     /* Money is whole cents in 64 bits: an absurd tariff must not pass them. */
     myr_plan_money(cost < 9e16 ? (int64_t)(cost * 100 + 0.5) : INT64_MAX / 2,
                    plan_figure_text(design, FIG_ENERGY_CURRENCY), money);
-    myr_answer_fact(answer, "energy", "%.1f GWh a year, %s, %.0f t of CO2; %u figures assumed",
+    myr_answer_fact(answer, "energy", "%.1f GWh a year, %s, %.0f t of CO2; %s assumed",
                     plan_figure_of(design, FIG_MWH) / 1000, money,
-                    plan_figure_of(design, FIG_CARBON), assumed);
+                    plan_figure_of(design, FIG_CARBON), MYR_COUNT(assumed, "figure"));
 }
 
 /* What it is, then what it costs, then how it is built: whoever stops reading has had the most. */
@@ -218,24 +223,24 @@ void myr_plan_page(const struct myr_design *design, struct myr_answer *answer,
                    const struct myr_value *bom)
 {
     const struct myr_design_head *head = design->head;
-    char servers[NUMBER_BYTES], gpus[NUMBER_BYTES];
+    char servers[NUMBER_BYTES];
     myr_answer_heading(answer, "%s", myr_design_str(design, head->name));
-    myr_answer_fact(answer, "servers", "%s (%s), %s GPUs", myr_u64_grouped(head->servers, servers),
+    myr_answer_fact(answer, "servers", "%s (%s), %s", myr_u64_grouped(head->servers, servers),
                     design->group_count ? "in groups" : myr_design_str(design, head->server_part),
-                    myr_u64_grouped(head->gpus, gpus));
+                    MYR_COUNT(head->gpus, "GPU"));
     /* Groups have no line of their own where all servers are of one kind. */
     for (uint32_t i = 0; i < design->group_count; i++) {
         const struct myr_server_group *group = &design->groups[i];
-        myr_answer_fact(answer, myr_design_str(design, group->name),
-                        "%s servers (%s), %u x %s a node, from node %u",
-                        myr_u64_grouped(group->servers, servers),
-                        myr_design_str(design, group->server_part), group->gpus_per_node,
-                        myr_design_str(design, group->gpu_part), group->first_node);
+        myr_answer_fact(
+            answer, myr_design_str(design, group->name), "%s (%s), %u x %s a node, from node %u",
+            MYR_COUNT(group->servers, "server"), myr_design_str(design, group->server_part),
+            group->gpus_per_node, myr_design_str(design, group->gpu_part), group->first_node);
     }
     /* Decimal terabytes, as disks are sold. */
     if (head->storage_servers) {
-        myr_answer_fact(answer, "storage", "%u servers, %.2f TB raw, %.2f TB usable",
-                        head->storage_servers, myr_plan_raw_tb(head), myr_plan_usable_tb(head));
+        myr_answer_fact(answer, "storage", "%s, %.2f TB raw, %.2f TB usable",
+                        MYR_COUNT(head->storage_servers, "server"), myr_plan_raw_tb(head),
+                        myr_plan_usable_tb(head));
     }
     plan_room_page(design, answer);
     show_power(design, answer);

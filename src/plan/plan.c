@@ -187,6 +187,7 @@ int myr_plan_heard(struct myr_arena *arena, const struct myr_catalog *catalog,
         bool right = rc < 0 || (same && !plan->rough) || pass == PASSES_MAX;
         if (right && rc == MYR_OK) {
             *ret = plan->design;
+            ret->named_files = myr_spec_named_files(spec);
             MYR_SLOW_ASSERT(myr_design_check(ret, "plan", NULL) == MYR_OK);
         }
         plan_release(plan);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "myriad/sched.h"
+#include "myriad/wire/pattern.h"
 
 const char *const myr_job_world_names[MYR_JOB_WORLDS] = {"agents", "Slurm", "Kubernetes"};
 
@@ -242,6 +243,19 @@ static int check_env(const struct myr_doc *top, struct myr_err *err)
     return MYR_OK;
 }
 
+/* By the rule of the agents: a job that none of them would start is not taken. */
+static int check_pattern(const struct myr_doc *node, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_step_pattern_done) struct myr_step_pattern pattern = {};
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    struct myr_err why = {};
+    struct myr_str text;
+    MYR_TRY(myr_doc_text(node, "progress.pattern", &text, err));
+    const char *whole = myr_arena_strndup(&arena, text.data, text.len);
+    int rc = myr_step_pattern_init(&pattern, whole, &why);
+    return rc < 0 ? myr_doc_error(err, node, rc, "'progress.pattern': %s", why.message) : MYR_OK;
+}
+
 /* Their form alone: whether there is such a folder or image only the node can tell. */
 static int check_texts(const struct myr_doc *top, struct myr_err *err)
 {
@@ -260,9 +274,8 @@ static int check_texts(const struct myr_doc *top, struct myr_err *err)
     MYR_TRY(myr_doc_expect(progress, MYR_DOC_MAP, "progress", err));
     MYR_TRY(myr_doc_check_keys(progress, "progress", progress_keys, MYR_ARRAY_COUNT(progress_keys),
                                err));
-    /* Whether it can be compiled is said by the agent, whose library runs it. */
     const struct myr_doc *pattern = myr_doc_get(progress, "pattern");
-    return pattern ? myr_doc_text(pattern, "progress.pattern", &text, err) : MYR_OK;
+    return pattern ? check_pattern(pattern, err) : MYR_OK;
 }
 
 /* Keys that have defaults; docs/server.md lists them. */

@@ -65,7 +65,7 @@ static void every_key(void **state)
               "image: i\nenv: {A: '1', B: \"two\\nlines\"}\ndirectory: /d\n"
               "checkpoint: /c\nretries: 0\ntime_limit: 12h\nrestart: epoch\nservice: true\n"
               "lease_s: 5\nprolog: p\nepilog: e\nafter: [1, 2]\n"
-              "array: 3-9\nprogress: {pattern: it}\n"
+              "array: 3-9\nprogress: {pattern: '(it)'}\n"
               "twin: {hours: 2.5, step_s: 3}\n");
     assert_string_equal(file.name, "<b>ok</b>");
     assert_string_equal(file.tenant, "team a");
@@ -148,6 +148,20 @@ static void commands_and_texts(void **state)
     fails(START "progress: x\n", "job:3:11", "progress");
     fails(START "progress: {other: x}\n", "job:3:12", "other");
     fails(START "progress: {pattern: [x]}\n", "job:3:21", "progress.pattern");
+}
+
+/* What an agent refuses by the same rule (myriad/wire/pattern.h) is no job that could run. */
+static void patterns_that_no_agent_takes_are_refused(void **state)
+{
+    (void)state;
+    fails(START "progress: {pattern: 'step'}\n", "job:3:21", "no group that is the step");
+    fails(START "progress: {pattern: 'step ([0-9]+'}\n", "job:3:21", "Unmatched");
+    fails(START "progress: {pattern: '(a)\\1'}\n", "job:3:21", "no '\\1' here");
+    fails(START "progress: {pattern: '((a{200}){200}){200}'}\n", "job:3:21", "written out");
+    fails(START "progress: {pattern: \"([0-9]+)\\0\"}\n", "job:3:21", "control character");
+    fails(START "progress:\n  pattern: '[0-9'\n", "job:4:12", "progress.pattern");
+    fails("{\"command\": \"x\", \"gpus\": 1,\n \"progress\": {\"pattern\": \"(\"}}",
+          "job:2:", "progress.pattern");
 }
 
 static void numbers_and_choices(void **state)
@@ -285,6 +299,7 @@ int main(void)
         cmocka_unit_test(files_that_are_no_jobs),
         cmocka_unit_test(sizes),
         cmocka_unit_test(commands_and_texts),
+        cmocka_unit_test(patterns_that_no_agent_takes_are_refused),
         cmocka_unit_test(numbers_and_choices),
         cmocka_unit_test(limits),
         cmocka_unit_test(what_is_not_heeded),

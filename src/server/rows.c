@@ -277,6 +277,20 @@ static uint64_t get_u64(const struct myr_doc *top, const char *key, uint64_t oth
     return node && myr_str_to_u64(node->text, &value) ? value : otherwise;
 }
 
+/* A number that its place does not hold would be another one there. */
+static int get_u32(const struct myr_doc *top, const char *key, uint32_t most, uint32_t otherwise,
+                   uint32_t *ret, struct myr_err *err)
+{
+    uint64_t value = get_u64(top, key, otherwise);
+    if (value > most) {
+        return myr_doc_error(err, myr_doc_get(top, key), MYR_ECORRUPT,
+                             "'%s' of the store is %llu, at most %u is expected", key,
+                             (unsigned long long)value, most);
+    }
+    *ret = (uint32_t)value;
+    return MYR_OK;
+}
+
 static int64_t get_i64(const struct myr_doc *top, const char *key, int64_t otherwise)
 {
     const struct myr_doc *node = myr_doc_get(top, key);
@@ -298,7 +312,8 @@ static bool get_bool(const struct myr_doc *top, const char *key)
 }
 
 /* A key that is missing has its default: an older program has written it. */
-static int read_node(struct server *server, const char *name, const struct myr_doc *top)
+static int read_node(struct server *server, const char *name, const struct myr_doc *top,
+                     struct myr_err *err)
 {
     uint32_t id = rows_node(server, name);
     if (id == MYR_NONE) {
@@ -306,15 +321,15 @@ static int read_node(struct server *server, const char *name, const struct myr_d
     }
     struct node_row *n = &server->rows.nodes[id];
     n->boot_hash = get_u64(top, "boot_hash", 0);
-    n->boot = (uint32_t)get_u64(top, "boot", 0);
+    MYR_TRY(get_u32(top, "boot", UINT32_MAX, 0, &n->boot, err));
     get_text(top, "serial", n->serial, sizeof(n->serial));
     get_text(top, "serial_before", n->serial_before, sizeof(n->serial_before));
     get_text(top, "address", n->address, sizeof(n->address));
     get_text(top, "kind", n->kind, sizeof(n->kind));
     get_text(top, "board", n->board, sizeof(n->board));
     get_text(top, "reason", n->reason, sizeof(n->reason));
-    n->gpus = (uint32_t)get_u64(top, "gpus", 0);
-    n->cpus = (uint32_t)get_u64(top, "cpus", 0);
+    MYR_TRY(get_u32(top, "gpus", UINT32_MAX, 0, &n->gpus, err));
+    MYR_TRY(get_u32(top, "cpus", UINT32_MAX, 0, &n->cpus, err));
     n->memory_bytes = get_u64(top, "memory_bytes", 0);
     n->revoked = get_bool(top, "revoked");
     return MYR_OK;
@@ -335,6 +350,7 @@ static void get_where(const struct server *server, const struct myr_doc *list,
             ok = ok && myr_str_to_u64(list->items[i + k]->text, &field[k]);
         }
         /* Nodes may have left the list; their output is gone with them. */
+        ok = ok && field[1] <= UINT32_MAX && field[2] <= UINT32_MAX;
         if (ok && field[0] < server->rows.node_count) {
             (*ret)[(*ret_count)++] = (struct myr_control_rank){.node = (uint32_t)field[0],
                                                                .epoch = (uint32_t)field[1],
@@ -342,6 +358,29 @@ static void get_where(const struct server *server, const struct myr_doc *list,
                                                                .gpus = field[3]};
         }
     }
+}
+
+/*
+ * Numbers are given one after the other, and few are given back: what stands further behind the
+ * last one is no number of ours, and the list up to it could take all memory.
+ */
+enum { JOBS_APART = 1 << 20 };
+
+static int take_number(struct rows *rows, uint64_t id, struct myr_err *err)
+{
+    if (id > rows->jobs.count + JOBS_APART) {
+        return myr_err_set(err, MYR_ECORRUPT,
+                           "job %llu of the store is not ours: the jobs before it end at %zu, and "
+                           "no more than %d numbers are left out",
+                           (unsigned long long)id, rows->jobs.count, JOBS_APART);
+    }
+    while (rows->jobs.count <= id) {
+        myr_vec_push(&rows->jobs, NULL);
+    }
+    return rows->jobs.items[id]
+               ? myr_err_set(err, MYR_ECORRUPT, "job %llu comes twice in the store",
+                             (unsigned long long)id)
+               : MYR_OK;
 }
 
 /* A job without its file could not be started again: such a store is damaged. */
@@ -353,10 +392,8 @@ static int read_job(struct server *server, const char *name, const struct myr_do
     if (!myr_str_to_u64(myr_str_from(name), &id) || id >= UINT32_MAX || !file) {
         return myr_err_set(err, MYR_ECORRUPT, "a job of the store has no number or no file");
     }
-    /* Up to its number; jobs come in the order of their numbers. */
-    while (server->rows.jobs.count <= id) {
-        myr_vec_push(&server->rows.jobs, NULL);
-    }
+    /* Jobs come in the order of their numbers. */
+    MYR_TRY(take_number(&server->rows, id, err));
     struct job_row *j = myr_xcalloc(1, sizeof(*j));
     server->rows.jobs.items[id] = j;
     j->token = get_u64(top, "token", 0);
@@ -364,7 +401,7 @@ static int read_job(struct server *server, const char *name, const struct myr_do
     get_text(top, "user", j->user, sizeof(j->user));
     get_text(top, "unix_user", j->unix_user, sizeof(j->unix_user));
     get_text(top, "reason", j->reason, sizeof(j->reason));
-    j->tenant = (uint32_t)get_u64(top, "tenant", 0);
+    MYR_TRY(get_u32(top, "tenant", SERVER_TENANTS - 1, 0, &j->tenant, err));
     /* A file has no NUL in it: it was checked when it was submitted. */
     j->file = strndup(file->text.data, file->text.len);
     j->submitted_ms = get_i64(top, "submitted_ms", -1);
@@ -373,7 +410,7 @@ static int read_job(struct server *server, const char *name, const struct myr_do
     j->time_limit_s = get_i64(top, "time_limit_s", 0);
     j->twin_hours = get_double(top, "twin_hours", 1);
     j->twin_step_s = get_double(top, "twin_step_s", 10);
-    j->array_index = (uint32_t)get_u64(top, "array_index", 0);
+    MYR_TRY(get_u32(top, "array_index", UINT32_MAX, 0, &j->array_index, err));
     get_where(server, myr_doc_get(top, "where"), &j->where, &j->where_count);
     get_where(server, myr_doc_get(top, "past"), &j->past, &j->past_count);
     return MYR_OK;
@@ -392,7 +429,7 @@ static int read_tenant(struct server *server, const char *name, const struct myr
     }
     struct tenant_row *t = &server->rows.tenants.items[id];
     snprintf(t->name, sizeof(t->name), "%s", name);
-    t->weight = (uint32_t)get_u64(top, "weight", 1);
+    MYR_TRY(get_u32(top, "weight", UINT32_MAX, 1, &t->weight, err));
     t->gpu_ms = get_u64(top, "gpu_ms", 0);
     /* What runs is counted anew by learn_states(); the time in between is not charged. */
     t->since_ms = core_ms(server);
@@ -445,7 +482,7 @@ static int read_row(void *context, const char *key, struct myr_str value, struct
     /* The key is the name of the text in messages. */
     MYR_TRY(myr_doc_read_json(&arena, key, value, &top, err));
     /* By the first letters of the prefixes below; "token" and "tenant" differ in the second. */
-    return key[0] == 'n'   ? read_node(server, name, top)
+    return key[0] == 'n'   ? read_node(server, name, top, err)
            : key[0] == 'j' ? read_job(server, name, top, err)
            : key[0] == 'r' ? read_relay(server, name, top)
            : key[0] == 'e' ? read_token(server, name, top, true)

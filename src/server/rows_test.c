@@ -287,10 +287,41 @@ static void rows_that_make_no_sense(void **state)
     refuses("job/x", "{\"file\":\"x\"}", "a job of the store has no number or no file");
     refuses("job/4294967295", "{\"file\":\"x\"}", "a job of the store has no number or no file");
     refuses("job/0000000000", "{}", "a job of the store has no number or no file");
+    /* The list of jobs up to such a number would take 34 GB. */
+    refuses(
+        "job/4294967290", "{\"file\":\"x\"}",
+        "job 4294967290 of the store is not ours: the jobs before it end at 0, and no more than "
+        "1048576 numbers are left out");
+    refuses("job/0001048577", "{\"file\":\"x\"}",
+            "job 1048577 of the store is not ours: the jobs before it end at 0, and no more than "
+            "1048576 numbers are left out");
+    refuses("job/0000000001", "{\"file\":\"x\",\"tenant\":256}",
+            "job/0000000001:1:22: 'tenant' of the store is 256, at most 255 is expected");
+    refuses("job/0000000001", "{\"file\":\"x\",\"array_index\":4294967296}",
+            "job/0000000001:1:27: 'array_index' of the store is 4294967296, at most 4294967295 is "
+            "expected");
+    refuses("node/gpu-1", "{\"boot\":4294967297}",
+            "node/gpu-1:1:9: 'boot' of the store is 4294967297, at most 4294967295 is expected");
+    refuses("node/gpu-1", "{\"gpus\":4294967297}",
+            "node/gpu-1:1:9: 'gpus' of the store is 4294967297, at most 4294967295 is expected");
+    refuses("node/gpu-1", "{\"cpus\":4294967297}",
+            "node/gpu-1:1:9: 'cpus' of the store is 4294967297, at most 4294967295 is expected");
+    refuses("tenant/t", "{\"id\":0,\"weight\":4294967296}",
+            "tenant/t:1:18: 'weight' of the store is 4294967296, at most 4294967295 is expected");
     refuses("tenant/t", "{}", "tenant 't' of the store has no number");
     refuses("tenant/t", "{\"id\":256}", "tenant 't' of the store has no number");
     struct server *server = opened();
     struct myr_err err = {};
+    store_put(server->store, "job/0000000003", MYR_STR("{\"file\":\"x\"}"));
+    store_put(server->store, "job/3", MYR_STR("{\"file\":\"x\"}"));
+    commit(server);
+    assert_int_equal(rows_load(server, &err), MYR_ECORRUPT);
+    assert_string_equal(err.message, "job 3 comes twice in the store");
+    store_delete(server->store, "job/0000000003");
+    store_delete(server->store, "job/3");
+    commit(server);
+    closed(server);
+    server = opened();
     store_put(server->store, "relay/r", MYR_STR("{"));
     commit(server);
     assert_true(rows_load(server, &err) < 0);

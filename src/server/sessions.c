@@ -259,8 +259,11 @@ static void on_output(struct session *session, const struct myr_wire_output *out
         if (wait.job != output->job || wait.rank != output->rank) {
             continue;
         }
-        /* The order of those who wait means nothing. */
-        session->waits.items[i] = session->waits.items[--session->waits.count];
+        /* An agent answers in the order of its orders: who asked first is meant, and of those who
+         * still wait the next one stays the next. */
+        session->waits.count--;
+        memmove(session->waits.items + i, session->waits.items + i + 1,
+                (session->waits.count - i) * sizeof(*session->waits.items));
         http_output(wait.whom, &(struct output){.offset = output->offset,
                                                 .size = output->size,
                                                 .ended = output->ended != 0,

@@ -139,14 +139,29 @@ static int measure(struct myr_compare_side *side, struct myr_arena *arena,
     return MYR_OK;
 }
 
+/* What is asked of every side is read once: standard input and pipes have it once only. */
+static int read_shared(struct myr_arena *arena, const struct myr_compare_question *question,
+                       const struct myr_compare_question **ret, struct myr_err *err)
+{
+    struct myr_compare_question *read = MYR_ARENA_ONE(arena, struct myr_compare_question);
+    *read = *question;
+    if (read->of.layout && !read->of.layout_doc) {
+        MYR_TRY(myr_layout_file_open(arena, read->of.layout, &read->of.layout_doc, err));
+    }
+    *ret = read;
+    return MYR_OK;
+}
+
 /* On an error the designs read so far are in 'ret', and are given back with it. */
 int myr_compare_designs(struct myr_design_comparison *ret, struct myr_arena *arena,
                         const struct myr_catalog *catalog,
                         const struct myr_compare_question *question, struct myr_err *err)
 {
-    struct steps steps = {.question = question};
     *ret = (struct myr_design_comparison){.question = question};
     MYR_TRY(compare_check(question, err));
+    MYR_TRY(read_shared(arena, question, &ret->question, err));
+    question = ret->question;
+    struct steps steps = {.question = question};
     ret->count = question->count;
     /* All are read before the first is simulated: bad input shows at once. */
     for (uint32_t i = 0; i < ret->count; i++) {

@@ -3,7 +3,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -218,6 +220,36 @@ static void options_of_training_need_a_model(void **state)
 #undef ALONE
 }
 
+/* A pipe holds it once, as standard input does. */
+static void a_layout_is_read_once_for_all_sides(void **state)
+{
+    static const char *const twice[] = {MYR_SOURCE_DIR "/examples/h100-64.yaml",
+                                        MYR_SOURCE_DIR "/examples/h100-64.yaml"};
+    static const char text[] = "schema: myriad.layout\nversion: 1\nlayout: {tp: 8, dp: 2, "
+                               "micro_batch: 1, global_batch: 32, zero: 1}\n";
+    struct myr_compare_question question = question_of(twice, 2);
+    struct fixture f;
+    char path[32];
+    int ends[2];
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], text, sizeof(text) - 1), sizeof(text) - 1);
+    assert_int_equal(close(ends[1]), 0);
+    snprintf(path, sizeof(path), "/dev/fd/%d", ends[0]);
+    question.of.model = "llama3-8b";
+    question.of.layout = path;
+    if (compare(&f, &question) < 0) {
+        fail_msg("%s", f.err.message);
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_true(f.found->sides[i].trained);
+        assert_int_equal(f.found->sides[i].layout.tp, 8);
+        assert_int_equal(f.found->sides[i].layout.dp, 2);
+    }
+    release(&f);
+    assert_int_equal(close(ends[0]), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +259,7 @@ int main(void)
         cmocka_unit_test(headers_leave_what_their_bytes_say),
         cmocka_unit_test(bad_questions_are_refused_before_anything_is_planned),
         cmocka_unit_test(options_of_training_need_a_model),
+        cmocka_unit_test(a_layout_is_read_once_for_all_sides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

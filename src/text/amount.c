@@ -41,3 +41,48 @@ const char *myr_text_duration(int64_t seconds, char ret[MYR_AMOUNT_BYTES])
     MYR_ASSERT(at > 0 && at < MYR_AMOUNT_BYTES);
     return ret;
 }
+
+/* The number alone; 'ret' has room for what a double below 1e18 needs. */
+static void write_number(double amount, const struct myr_unit *unit, char ret[MYR_AMOUNT_BYTES])
+{
+    double count = amount / unit->size;
+    char grouped[32];
+    if (unit->how == MYR_UNIT_GROUPED && count >= 0 && count < 1e18) {
+        snprintf(ret, MYR_AMOUNT_BYTES, "%s", myr_u64_grouped((uint64_t)(count + 0.5), grouped));
+    } else if (unit->how == MYR_UNIT_SIGNIFICANT || count >= 1e18 || count <= -1e18) {
+        snprintf(ret, MYR_AMOUNT_BYTES, "%.*g", unit->digits ? (int)unit->digits : 4, count);
+    } else {
+        snprintf(ret, MYR_AMOUNT_BYTES, "%.*f", (int)unit->digits, count);
+    }
+}
+
+/* What was written, read again: no second rule of rounding that could differ. */
+static bool reaches_border(double amount, const struct myr_unit *unit)
+{
+    struct myr_unit plain = *unit;
+    char text[MYR_AMOUNT_BYTES];
+    double written = 0;
+    plain.how = unit->how == MYR_UNIT_GROUPED ? MYR_UNIT_BEHIND : unit->how;
+    write_number(amount, &plain, text);
+    return !myr_str_to_double(myr_str_from(text), &written) || written >= unit->below;
+}
+
+size_t myr_text_unit(double amount, const struct myr_unit *units, size_t count)
+{
+    size_t unit = 0;
+    amount = amount < 0 ? -amount : amount;
+    while (unit + 1 < count && reaches_border(amount, &units[unit])) {
+        unit++;
+    }
+    return unit;
+}
+
+const char *myr_text_in_unit(double amount, const struct myr_unit *units, size_t count,
+                             char ret[MYR_AMOUNT_BYTES])
+{
+    const struct myr_unit *unit = &units[myr_text_unit(amount, units, count)];
+    write_number(amount, unit, ret);
+    size_t len = strlen(ret);
+    snprintf(ret + len, MYR_AMOUNT_BYTES - len, " %.16s", unit->name);
+    return ret;
+}

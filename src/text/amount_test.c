@@ -59,11 +59,56 @@ static void durations_are_two_units_long(void **state)
     assert_string_equal(MYR_DURATION(INT64_MIN), "0 s");
 }
 
+/* Just below each border, on it, and what rounds to it. */
+static void the_unit_follows_from_what_is_written(void **state)
+{
+    (void)state;
+    static const struct myr_unit times[] = {{1e-3, 1000, 1, MYR_UNIT_BEHIND, "ms"},
+                                            {1, 60, 1, MYR_UNIT_BEHIND, "s"},
+                                            {60, 60, 0, MYR_UNIT_BEHIND, "min"},
+                                            {3600, 100, 1, MYR_UNIT_BEHIND, "h"},
+                                            {3600, 0, 0, MYR_UNIT_GROUPED, "h"}};
+    static const struct myr_unit money[] = {{1, 1e6, 0, MYR_UNIT_GROUPED, "CNY"},
+                                            {1e6, 1000, 2, MYR_UNIT_BEHIND, "M CNY"},
+                                            {1e9, 0, 4, MYR_UNIT_SIGNIFICANT, "G CNY"}};
+    static const struct {
+        double amount;
+        const struct myr_unit *units;
+        size_t count;
+        const char *text;
+    } cases[] = {
+        {0, times, 5, "0.0 ms"},
+        {0.99994, times, 5, "999.9 ms"},
+        {0.99996, times, 5, "1.0 s"},
+        {-0.99996, times, 5, "-1.0 s"},
+        {59.94, times, 5, "59.9 s"},
+        {59.96, times, 5, "1 min"},
+        {3569, times, 5, "59 min"},
+        {3599, times, 5, "1.0 h"},
+        {3600 * 99.94, times, 5, "99.9 h"},
+        {3600 * 99.96, times, 5, "100 h"},
+        {3600 * 1514.4, times, 5, "1,514 h"},
+        {3599, times, 3, "60 min"}, /* the last one has no border */
+        {999999.4, money, 3, "999,999 CNY"},
+        {999999.6, money, 3, "1.00 M CNY"},
+        {999.994e6, money, 3, "999.99 M CNY"},
+        {999.996e6, money, 3, "1 G CNY"},
+        {1e300, money, 3, "1e+291 G CNY"},
+        {1e300, times, 5, "2.778e+296 h"},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        char text[MYR_AMOUNT_BYTES];
+        assert_string_equal(myr_text_in_unit(cases[i].amount, cases[i].units, cases[i].count, text),
+                            cases[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_is_one_and_all_others_are_many),
         cmocka_unit_test(durations_are_two_units_long),
+        cmocka_unit_test(the_unit_follows_from_what_is_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,8 +60,8 @@ static int check_head(const struct myr_doc *doc, struct myr_err *err)
 }
 
 /* 'rest' is what the question says beside the file, or NULL: it fills what the file leaves out. */
-static int parse(const struct myr_doc *doc, const struct myr_layout_rest *rest,
-                 struct myr_layout *ret, struct myr_err *err)
+int myr_layout_file_take(const struct myr_doc *doc, const struct myr_layout_rest *rest,
+                         struct myr_layout *ret, struct myr_err *err)
 {
     const struct myr_doc *map;
     struct myr_layout layout;
@@ -85,7 +85,14 @@ int myr_layout_file_parse(struct myr_arena *arena, const char *file, struct myr_
 {
     const struct myr_doc *doc;
     MYR_TRY(myr_doc_read_yaml(arena, file, text, &doc, err));
-    return parse(doc, rest, ret, err);
+    return myr_layout_file_take(doc, rest, ret, err);
+}
+
+int myr_layout_file_open(struct myr_arena *arena, const char *path, const struct myr_doc **ret,
+                         struct myr_err *err)
+{
+    static const struct myr_doc_want want = {MYR_KINDS_DOC(LAYOUT), "a layout"};
+    return myr_doc_read_file_of(arena, path, &want, ret, err);
 }
 
 int myr_layout_file_read(struct myr_arena *arena, const char *path,
@@ -93,9 +100,8 @@ int myr_layout_file_read(struct myr_arena *arena, const char *path,
                          struct myr_err *err)
 {
     const struct myr_doc *doc;
-    static const struct myr_doc_want want = {MYR_KINDS_DOC(LAYOUT), "a layout"};
-    MYR_TRY(myr_doc_read_file_of(arena, path, &want, &doc, err));
-    return parse(doc, rest, ret, err);
+    MYR_TRY(myr_layout_file_open(arena, path, &doc, err));
+    return myr_layout_file_take(doc, rest, ret, err);
 }
 
 /* What an option takes: words, or the name of a file. */

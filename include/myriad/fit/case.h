@@ -34,6 +34,7 @@ struct myr_case_question {
     const struct myr_design *planned;        /* in place of a file; outlives the case */
     const struct myr_contention *contention; /* of 'planned', or NULL */
     const char *layout;                      /* a file: then nothing of the layout is open */
+    const struct myr_doc *layout_doc;        /* what is in it, where it was read before; or NULL */
     uint64_t gpus;                           /* else those of the layout, or all of the design */
     uint64_t batch;                          /* sequences; else the layout's */
     uint64_t seq;                            /* tokens; else the layout's, or the model's */

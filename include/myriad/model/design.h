@@ -29,6 +29,7 @@
 
 #include "myriad/base.h"
 #include "myriad/model/figures.h"
+#include "myriad/model/named.h"
 #include "myriad/model/records.h"
 #include "myriad/model/room.h"
 
@@ -116,6 +117,9 @@ struct myr_design {
 
     void *mapping; /* of the file, when it came from one */
     size_t mapping_bytes;
+
+    /* Of a spec that was planned just now: of a design that was read, the file says all. */
+    struct myr_named_files named_files;
 };
 
 static inline const char *myr_design_str(const struct myr_design *design, uint32_t offset)

@@ -145,6 +145,7 @@ struct myr_spec {
     const char *price_book; /* NULL: nothing is priced */
     const struct myr_doc *price_node;
     const char *price_file;               /* a list in CSV, beside the spec; NULL: none */
+    const char *price_path;               /* where it was read; NULL: it was not */
     const char *currency;                 /* of that list; NULL: the book's */
     MYR_VEC(struct myr_price) own_prices; /* of this spec, before the book's */
     MYR_VEC(struct myr_spec_item) items;

@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "myriad/model/design.h"
 #include "myriad/model/spec.h"
 
 /* A whole spec from its file ("-": standard input), with the price list that it or 'prices' names.
@@ -17,6 +18,8 @@ MYR_MUST_USE int myr_spec_load(struct myr_arena *arena, const struct myr_catalog
 MYR_MUST_USE int myr_spec_add_prices(struct myr_arena *arena, const struct myr_catalog *catalog,
                                      const char *file, struct myr_str text, struct myr_spec *spec,
                                      struct myr_err *err);
+/* The files that the spec named and that were read with it; their names live as long as it. */
+struct myr_named_files myr_spec_named_files(const struct myr_spec *spec);
 /* The list that 'prices' names, or else the spec; nothing when neither does. */
 MYR_MUST_USE int myr_spec_read_price_list(struct myr_arena *arena,
                                           const struct myr_catalog *catalog, const char *prices,

@@ -13,6 +13,7 @@
 
 #include "myriad/base.h"
 #include "myriad/model.h"
+#include "myriad/plan.h"
 #include "myriad/text.h"
 
 #define MYR_AUDIT_LINES_MAX 2000
@@ -39,6 +40,7 @@ struct myr_audit_document {
     struct myr_str bom, layout;
     const char *bom_file, *layout_file;
     const struct myr_doc *claims;
+    const struct myr_plan_listener *listener; /* of the steps of its plans; or NULL */
 };
 
 /* Texts of the result live in the arena; the vectors are freed by myr_audit_done(). */

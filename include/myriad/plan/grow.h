@@ -72,17 +72,19 @@ MYR_MUST_USE int myr_grow(struct myr_arena *arena, const struct myr_catalog *cat
 
 /*
  * A spec's file, which is planned, or a design.myr. 'prices': a price list in place of the spec's,
- * or NULL; a design has its own. Close it with myr_design_close().
+ * or NULL; a design has its own. 'listener' hears of the plan's steps, or is NULL. Close it with
+ * myr_design_close().
  */
 bool myr_grow_is_design(const char *path);
 MYR_MUST_USE int myr_grow_read(struct myr_arena *arena, const struct myr_catalog *catalog,
-                               const char *path, const char *prices, struct myr_design *ret,
+                               const char *path, const char *prices,
+                               const struct myr_plan_listener *listener, struct myr_design *ret,
                                struct myr_err *err);
 /* The same for what the installed one grows into: servers that stand keep their order. */
 MYR_MUST_USE int myr_grow_read_larger(struct myr_arena *arena, const struct myr_catalog *catalog,
                                       const struct myr_design *installed, const char *path,
-                                      const char *prices, struct myr_design *ret,
-                                      struct myr_err *err);
+                                      const char *prices, const struct myr_plan_listener *listener,
+                                      struct myr_design *ret, struct myr_err *err);
 
 /* The growth as an answer and as a page. */
 void myr_grow_answer(const struct myr_growth *growth, struct myr_answer *answer);

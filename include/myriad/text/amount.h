@@ -18,5 +18,29 @@ const char *myr_text_count(uint64_t count, const char *word, char ret[MYR_AMOUNT
  */
 const char *myr_text_duration(int64_t seconds, char ret[MYR_AMOUNT_BYTES]);
 
+/*
+ * How amounts with a fraction get their unit: the first one of a table, smallest first, in which
+ * the amount as it is written stays below a border. What is written decides, and not what was
+ * before rounding: 119.96 s are "2.0 min" where seconds end at 120, and never "120.0 s".
+ */
+enum myr_unit_digits {
+    MYR_UNIT_BEHIND,      /* so many behind the point */
+    MYR_UNIT_SIGNIFICANT, /* so many at all */
+    MYR_UNIT_GROUPED      /* whole, in groups of three */
+};
+struct myr_unit {
+    double size;  /* what one is worth */
+    double below; /* the border, in this unit; of the last one it is not asked */
+    uint32_t digits;
+    enum myr_unit_digits how;
+    const char *name;
+};
+
+/* Which of the units; negative amounts have that of their size. */
+size_t myr_text_unit(double amount, const struct myr_unit *units, size_t count);
+/* "119.9 s", "2.0 min". A name is no longer than 16 bytes. */
+const char *myr_text_in_unit(double amount, const struct myr_unit *units, size_t count,
+                             char ret[MYR_AMOUNT_BYTES]);
+
 #define MYR_COUNT(count, word) myr_text_count((count), (word), (char[MYR_AMOUNT_BYTES]){})
 #define MYR_DURATION(seconds)  myr_text_duration((seconds), (char[MYR_AMOUNT_BYTES]){})

@@ -21,6 +21,14 @@ MYR_MUST_USE int myr_layout_file_parse(struct myr_arena *arena, const char *file
 MYR_MUST_USE int myr_layout_file_read(struct myr_arena *arena, const char *path,
                                       const struct myr_layout_rest *rest, struct myr_layout *ret,
                                       struct myr_err *err);
+/*
+ * The same in two steps, for who asks several questions about one file: standard input can be read
+ * once only.
+ */
+MYR_MUST_USE int myr_layout_file_open(struct myr_arena *arena, const char *path,
+                                      const struct myr_doc **ret, struct myr_err *err);
+MYR_MUST_USE int myr_layout_file_take(const struct myr_doc *doc, const struct myr_layout_rest *rest,
+                                      struct myr_layout *ret, struct myr_err *err);
 /* Either of the two: words have a '=' and no '/', a path has not. 'name' is the option's. */
 MYR_MUST_USE int myr_layout_given(struct myr_arena *arena, const char *name, const char *text,
                                   uint64_t gpus, struct myr_layout *ret, struct myr_err *err);

@@ -38,7 +38,7 @@ static void on_line(void *context, const char *line)
 {
     struct shim *s = context;
     uint64_t step;
-    if (progress_match(&s->pattern, line, &step)) {
+    if (myr_step_pattern_match(&s->pattern, line, &step)) {
         s->progress.step = step;
         s->progress.by_line = true;
         made_step(s);

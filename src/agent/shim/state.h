@@ -32,7 +32,7 @@ struct shim {
     struct myr_arena arena;
     struct myr_buf order_text; /* what 'order' points into */
     struct cgroup cgroup;
-    struct progress_pattern pattern;
+    struct myr_step_pattern pattern;
     struct peers peers;
     enum phase phase;
     struct process ranks[AGENT_RANKS_MAX];

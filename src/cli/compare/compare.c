@@ -119,6 +119,15 @@ static void close_designs(struct myr_design_comparison **found)
     myr_design_comparison_done(*found);
 }
 
+static void put_inputs(struct cli *cli, const struct myr_design_comparison *found)
+{
+    struct myr_named_files inputs[MYR_COMPARE_MAX];
+    for (uint32_t i = 0; i < found->count; i++) {
+        inputs[i] = found->sides[i].design.named_files;
+    }
+    cli_put_inputs(cli, inputs, found->count);
+}
+
 static int run(struct cli *cli, struct myr_err *err)
 {
     MYR_CLEANUP(myr_progress_done) struct myr_progress progress;
@@ -146,6 +155,7 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_TRY(myr_compare_designs(found, &cli->arena, &catalog, &question, err));
     MYR_TRY(write_files(cli, options, found, err));
     myr_design_comparison_answer(found, &cli->answer);
+    put_inputs(cli, found);
     return MYR_OK;
 }
 

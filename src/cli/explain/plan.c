@@ -93,12 +93,12 @@ static int read_plan(struct cli *cli, const struct myr_catalog *catalog, const c
         return myr_err_set(err, MYR_EINVAL,
                            "a design has its prices: --prices goes with a spec, not with %s", plan);
     }
-    MYR_TRY(myr_grow_read(&cli->arena, catalog, plan, options->prices, design, err));
+    MYR_TRY(myr_grow_read(&cli->arena, catalog, plan, options->prices, NULL, design, err));
     if (!options->next) {
         return MYR_OK;
     }
     struct myr_growth *next = MYR_ARENA_ONE(&cli->arena, struct myr_growth);
-    MYR_TRY(myr_grow_read_larger(&cli->arena, catalog, design, options->next, options->prices,
+    MYR_TRY(myr_grow_read_larger(&cli->arena, catalog, design, options->next, options->prices, NULL,
                                  larger, err));
     MYR_TRY(myr_grow(&cli->arena, catalog, design, larger,
                      (struct myr_grow_names){plan, options->next}, next, err));
@@ -139,6 +139,7 @@ static int run(struct cli *cli, struct myr_err *err)
     myr_answer_end(&cli->answer);
     myr_answer_rows(&cli->answer, list);
     show(&cli->answer, all, list, count);
+    cli_put_inputs(cli, (struct myr_named_files[]){design.named_files, larger.named_files}, 2);
     return MYR_OK;
 }
 

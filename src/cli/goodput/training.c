@@ -156,19 +156,27 @@ static void put_tree(struct myr_answer *answer, const struct myr_training *t)
 
 const char *cli_goodput_time(struct myr_arena *arena, double seconds)
 {
-    return seconds < 120         ? myr_arena_printf(arena, "%.1f s", seconds)
-           : seconds < 7200      ? myr_arena_printf(arena, "%.1f min", seconds / 60)
-           : seconds < 48 * 3600 ? myr_arena_printf(arena, "%.1f h", seconds / 3600)
-           : seconds < 2 * 365 * 86400.0
-               ? myr_arena_printf(arena, "%.1f days", seconds / 86400)
-               : myr_arena_printf(arena, "%.4g years", seconds / 86400 / 365);
+    static const struct myr_unit units[] = {
+        {1, 120, 1, MYR_UNIT_BEHIND, "s"},
+        {60, 120, 1, MYR_UNIT_BEHIND, "min"},
+        {3600, 48, 1, MYR_UNIT_BEHIND, "h"},
+        {86400, 730, 1, MYR_UNIT_BEHIND, "days"},
+        {86400 * 365.0, 0, 4, MYR_UNIT_SIGNIFICANT, "years"},
+    };
+    char text[MYR_AMOUNT_BYTES];
+    return myr_arena_printf(arena, "%s",
+                            myr_text_in_unit(seconds, units, MYR_ARRAY_COUNT(units), text));
 }
 
 /* "1.24 M", "35100": money for people. */
 static const char *amount(struct myr_arena *arena, double value, const char *currency)
 {
-    return value >= 1e5 ? myr_arena_printf(arena, "%.2f M %s", value / 1e6, currency)
-                        : myr_arena_printf(arena, "%.0f %s", value, currency);
+    static const struct myr_unit units[] = {
+        {1, 1e5, 0, MYR_UNIT_BEHIND, ""},
+        {1e6, 0, 2, MYR_UNIT_BEHIND, "M "},
+    };
+    char text[MYR_AMOUNT_BYTES];
+    return myr_arena_printf(arena, "%s%s", myr_text_in_unit(value, units, 2, text), currency);
 }
 
 static void show_tier(struct cli *cli, const char *name, const struct myr_tier *tier,

@@ -17,10 +17,10 @@ static void a_duration_has_the_unit_of_its_size(void **state)
         {119.94, "119.9 s"},
         {120, "2.0 min"},
         {3000, "50.0 min"},
-        {7199, "120.0 min"},
+        {7196, "119.9 min"},
         {7200, "2.0 h"},
         {36000, "10.0 h"},
-        {172799, "48.0 h"},
+        {172618, "47.9 h"},
         {172800, "2.0 days"},
         {86400 * 500.0, "500.0 days"},
         {86400 * 729.9, "729.9 days"},
@@ -32,6 +32,12 @@ static void a_duration_has_the_unit_of_its_size(void **state)
         {86400 * 600.0502, "600.1 days"},
         {86400 * 365 * 1234.5002, "1235 years"},
         {86400 * 730.0, "2 years"},
+        {119.96, "2.0 min"}, /* what is written decides over the unit */
+        {119.94, "119.9 s"},
+        {7199, "2.0 h"},
+        {7196.9, "119.9 min"},
+        {3600 * 47.96, "2.0 days"},
+        {86400 * 729.96, "2 years"},
         {86400 * 365 * 1234.0, "1234 years"},
     };
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;

@@ -92,8 +92,8 @@ static void show(struct cli *cli, const struct myr_audit *audit)
     myr_answer_end(answer);
     myr_answer_rows(answer, list);
     myr_answer_header(answer, "rule where message expected found difference");
-    myr_answer_fact(answer, "read", "%u lines, %u claims, %u racks", audit->lines, audit->claims,
-                    audit->racks);
+    myr_answer_fact(answer, "read", "%s, %s, %s", MYR_COUNT(audit->lines, "line"),
+                    MYR_COUNT(audit->claims, "claim"), MYR_COUNT(audit->racks, "rack"));
     myr_answer_fact(answer, "findings", "%zu", audit->findings.count);
     if (audit->findings.count) {
         myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
@@ -144,8 +144,13 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
     MYR_TRY(myr_spec_load(&cli->arena, &catalog, options->spec, NULL, &spec, err));
     MYR_TRY(read_documents(cli, options, &bom, &layout, &document, err));
+    MYR_CLEANUP(cli_plan_steps_end) struct cli_plan_steps steps;
+    const struct myr_plan_listener listener = cli_plan_steps_begin(&steps, 2 * MYR_PLAN_STEPS);
+    document.listener = &listener;
     MYR_TRY(myr_audit_run(&cli->arena, &catalog, &spec, &document, &audit, err));
     show(cli, &audit);
+    struct myr_named_files inputs = myr_spec_named_files(&spec);
+    cli_put_inputs(cli, &inputs, 1);
     cli->no = audit.findings.count > 0;
     return MYR_OK;
 }

@@ -57,8 +57,12 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_design_close) struct myr_design installed = {}, planned = {};
     struct myr_growth growth;
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
-    MYR_TRY(myr_grow_read(&cli->arena, &catalog, small, NULL, &installed, err));
-    MYR_TRY(myr_grow_read_larger(&cli->arena, &catalog, &installed, large, NULL, &planned, err));
+    MYR_CLEANUP(cli_plan_steps_end) struct cli_plan_steps steps;
+    const struct myr_plan_listener listener = cli_plan_steps_begin(&steps, 2 * MYR_PLAN_STEPS);
+    MYR_TRY(myr_grow_read(&cli->arena, &catalog, small, NULL, &listener, &installed, err));
+    MYR_TRY(myr_grow_read_larger(&cli->arena, &catalog, &installed, large, NULL, &listener,
+                                 &planned, err));
+    listener.hear(listener.context, "comparing");
     MYR_TRY(myr_grow(&cli->arena, &catalog, &installed, &planned,
                      (struct myr_grow_names){small, large}, &growth, err));
     struct myr_grow_crews crews = {(uint32_t)options->crews, (uint32_t)options->cables_a_day,
@@ -68,6 +72,7 @@ static int run(struct cli *cli, struct myr_err *err)
         MYR_TRY(myr_grow_write(&growth, options->out, crews, err));
     }
     myr_grow_answer(&growth, &cli->answer);
+    cli_put_inputs(cli, (struct myr_named_files[]){installed.named_files, planned.named_files}, 2);
     show_next(cli, options);
     return MYR_OK;
 }

@@ -58,6 +58,8 @@ static int run(struct cli *cli, struct myr_err *err)
         MYR_TRY(myr_plan_write(&optimum.design, NULL, options->out, err));
     }
     myr_optimise_answer(&optimum, &catalog, &cli->answer);
+    struct myr_named_files inputs = myr_spec_named_files(&spec);
+    cli_put_inputs(cli, &inputs, 1);
     cli->no = optimum.best_count == 0;
     return MYR_OK;
 }

@@ -109,8 +109,9 @@ static void put_files(struct myr_answer *answer, const struct myr_design *design
 
 /* 'start' NULL: a spec was given, and nothing had to be assumed. */
 static void show(struct cli *cli, const struct options *options, const struct myr_design *design,
-                 const struct myr_start_text *start)
+                 const struct myr_design *larger, const struct myr_start_text *start)
 {
+    const struct myr_named_files inputs[] = {design->named_files, larger->named_files};
     struct myr_answer *answer = &cli->answer;
     const struct myr_value *bom = myr_plan_answer(design, answer);
     put_files(answer, design, options);
@@ -124,6 +125,7 @@ static void show(struct cli *cli, const struct options *options, const struct my
     if (start) {
         cli_show_assumed(cli, assumed);
     }
+    cli_put_inputs(cli, inputs, 2);
     if (options->out) {
         myr_answer_heading(answer, "Files in %s", options->out);
         myr_answer_para(answer,
@@ -243,38 +245,11 @@ static int check_date(const char *date, struct myr_err *err)
                              myr_text_excerpt(myr_str_from(date), shown));
 }
 
-/* What a plan and its files are made in, step by step. */
-struct steps {
-    struct myr_progress progress;
-    uint64_t done;
-};
-
-static void start_steps(struct steps *steps, const struct options *options)
-{
-    /* A plan with strips to count is made again, and without a room there are fewer files. */
-    steps->done = 0;
-    cli_progress(&steps->progress, "planning",
-                 MYR_PLAN_STEPS + (options->out ? MYR_PLAN_FILES_MAX : 0));
-}
-
-/* A step that takes long is told of again while it goes on. */
-static void show_step(void *context, const char *step)
-{
-    struct steps *steps = context;
-    steps->done += strcmp(steps->progress.what, step) != 0;
-    steps->progress.what = step;
-    cli_progress_step(&steps->progress, steps->done);
-}
-
-static void end_steps(struct steps *steps)
-{
-    myr_progress_done(&steps->progress);
-}
-
 /* The larger cluster, laid over this one. */
 static int plan_next(struct cli *cli, const struct options *options,
                      const struct myr_catalog *catalog, const struct myr_design *design,
-                     struct myr_design *larger, struct myr_growth **ret, struct myr_err *err)
+                     const struct myr_plan_listener *listener, struct myr_design *larger,
+                     struct myr_growth **ret, struct myr_err *err)
 {
     const char *name = cli->operands.count ? cli->operands.items[0] : "--gpus";
     struct myr_growth *growth = MYR_ARENA_ONE(&cli->arena, struct myr_growth);
@@ -283,7 +258,7 @@ static int plan_next(struct cli *cli, const struct options *options,
         return MYR_OK;
     }
     MYR_TRY(myr_grow_read_larger(&cli->arena, catalog, design, options->next, options->prices,
-                                 larger, err));
+                                 listener, larger, err));
     MYR_TRY(myr_grow(&cli->arena, catalog, design, larger,
                      (struct myr_grow_names){name, options->next}, growth, err));
     *ret = growth;
@@ -303,11 +278,12 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_TRY(check_date(options->date, err));
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
     MYR_TRY(read_spec(cli, options, &catalog, &start, &spec, err));
-    MYR_CLEANUP(end_steps) struct steps steps;
-    const struct myr_plan_listener listener = {show_step, &steps};
-    start_steps(&steps, options);
+    MYR_CLEANUP(cli_plan_steps_end) struct cli_plan_steps steps;
+    /* A plan with strips to count is made again, and without a room there are fewer files. */
+    const struct myr_plan_listener listener = cli_plan_steps_begin(
+        &steps, (options->next ? 2 : 1) * MYR_PLAN_STEPS + (options->out ? MYR_PLAN_FILES_MAX : 0));
     MYR_TRY(myr_plan_heard(&cli->arena, &catalog, &spec, &listener, &design, err));
-    MYR_TRY(plan_next(cli, options, &catalog, &design, &larger, &next, err));
+    MYR_TRY(plan_next(cli, options, &catalog, &design, &listener, &larger, &next, err));
     if (options->out && options->crews) {
         /* Crews install all of it: growth from nothing has every device and cable in it. */
         struct myr_growth growth;
@@ -320,7 +296,7 @@ static int run(struct cli *cli, struct myr_err *err)
     } else if (options->out) {
         MYR_TRY(write_all(cli, options, &design, &start, next, &listener, err));
     }
-    show(cli, options, &design, cli->operands.count ? NULL : &start);
+    show(cli, options, &design, &larger, cli->operands.count ? NULL : &start);
     /* Files are written all the same. */
     cli->no = myr_plan_open_errors(&design) > 0;
     return MYR_OK;

@@ -12,6 +12,15 @@
 const struct myr_value *cli_put_assumed(struct cli *cli, const struct myr_start_text *text);
 void cli_show_assumed(struct cli *cli, const struct myr_value *list);
 
+/* What plans and their files are made in, step by step; shown on a terminal alone. */
+struct cli_plan_steps {
+    struct myr_progress progress;
+    uint64_t done;
+};
+/* 'total' may be too low: the steps of a plan that is made again come on top. */
+struct myr_plan_listener cli_plan_steps_begin(struct cli_plan_steps *steps, uint64_t total);
+void cli_plan_steps_end(struct cli_plan_steps *steps);
+
 extern const struct myr_command cli_plan_audit_command, cli_plan_optimise_command;
 
 /* What a crew is taken to do where nobody says; both options change it. */

@@ -107,9 +107,9 @@ struct myr_value *twin_put_result(struct myr_answer *answer, const struct myr_tw
 
 void twin_show_result(struct myr_answer *answer, const struct myr_twin_result *r)
 {
-    char events[32], faults[32];
-    myr_answer_fact(answer, "simulated", "%.2f days, %s events", (double)r->end_ms / 86400e3,
-                    myr_u64_grouped(r->events, events));
+    const char *faults = MYR_COUNT(r->faults, "fault"), *failures = MYR_COUNT(r->failures, "time");
+    myr_answer_fact(answer, "simulated", "%.2f days, %s", (double)r->end_ms / 86400e3,
+                    MYR_COUNT(r->events, "event"));
     myr_answer_fact(answer, "jobs",
                     "%u submitted, %u done, %u running, %u waiting, %u failed, %u cancelled",
                     r->submitted, r->done, r->running, r->waiting, r->failed, r->cancelled);
@@ -120,16 +120,12 @@ void twin_show_result(struct myr_answer *answer, const struct myr_twin_result *r
     /* Only a job that came back has a time of recovery. */
     if (r->recoveries > 0) {
         myr_answer_fact(answer, "failures",
-                        "%s faults stopped jobs %llu times; back after %.0f s (median), %.0f s "
-                        "(p99)",
-                        myr_u64_grouped(r->faults, faults), (unsigned long long)r->failures,
-                        r->recovery_p50_s, r->recovery_p99_s);
+                        "%s stopped jobs %s; back after %.0f s (median), %.0f s (p99)", faults,
+                        failures, r->recovery_p50_s, r->recovery_p99_s);
     } else if (r->failures > 0) {
-        myr_answer_fact(answer, "failures", "%s faults stopped jobs %llu times; none was back",
-                        myr_u64_grouped(r->faults, faults), (unsigned long long)r->failures);
+        myr_answer_fact(answer, "failures", "%s stopped jobs %s; none was back", faults, failures);
     } else if (r->faults > 0) {
-        myr_answer_fact(answer, "failures", "%s faults stopped no job",
-                        myr_u64_grouped(r->faults, faults));
+        myr_answer_fact(answer, "failures", "%s stopped no job", faults);
     } else {
         myr_answer_fact(answer, "failures", "none");
     }
@@ -146,12 +142,12 @@ void twin_show_result(struct myr_answer *answer, const struct myr_twin_result *r
                         cli_s(r->longest[i].gpus));
     }
     if (r->violations) {
-        myr_answer_fact(answer, "BROKEN", "%llu times; first after %.1f s, %s: %s",
-                        (unsigned long long)r->violations, (double)r->first_violation_ms / 1e3,
+        myr_answer_fact(answer, "BROKEN", "%s; first after %.1f s, %s: %s",
+                        MYR_COUNT(r->violations, "time"), (double)r->first_violation_ms / 1e3,
                         r->first_rule, r->first_violation);
     } else {
-        myr_answer_fact(answer, "invariants", "all held; state and journal compared %llu times",
-                        (unsigned long long)r->compares);
+        myr_answer_fact(answer, "invariants", "all held; state and journal compared %s",
+                        MYR_COUNT(r->compares, "time"));
     }
     myr_answer_fact(answer, "hash", "%016llx", (unsigned long long)r->hash);
 }

@@ -65,8 +65,8 @@ static void fill(struct cli *cli, const struct myr_scenario *scenario,
     }
     myr_answer_end(answer);
     if (!result->found) {
-        myr_answer_fact(answer, "searched", "%llu seeds, %s events: every invariant held",
-                        (unsigned long long)result->seeds, myr_u64_grouped(result->events, events));
+        myr_answer_fact(answer, "searched", "%s, %s: every invariant held",
+                        MYR_COUNT(result->seeds, "seed"), MYR_COUNT(result->events, "event"));
         return;
     }
     myr_answer_para(answer, "Seed %llu breaks an invariant.",

@@ -100,8 +100,9 @@ static void fill(struct cli *cli, const struct myr_whatif_answer *a)
     myr_answer_table(answer, counts, columns, MYR_ARRAY_COUNT(columns));
     if (a->submitted) {
         if (a->placed) {
-            myr_answer_fact(answer, "the job", "starts on %u nodes under %u leaves",
-                            a->submit_nodes, a->submit_groups);
+            myr_answer_fact(answer, "the job", "starts on %s under %s",
+                            MYR_COUNT(a->submit_nodes, "node"),
+                            MYR_COUNT(a->submit_groups, "leaf"));
         } else {
             myr_answer_fact(answer, "the job", "waits: %s", myr_why_words(a->why.kind));
         }

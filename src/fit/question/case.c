@@ -101,7 +101,8 @@ static int take_layout(struct myr_case *it, struct myr_arena *arena,
         return myr_err_set(err, MYR_EINVAL,
                            "--exhaustive does not go with --layout: nothing is searched for");
     }
-    MYR_TRY(myr_layout_file_read(arena, u->layout, &rest, l, err));
+    MYR_TRY(u->layout_doc ? myr_layout_file_take(u->layout_doc, &rest, l, err)
+                          : myr_layout_file_read(arena, u->layout, &rest, l, err));
     /* The file's sequence, or the model's: what is compared is what would be priced. */
     uint32_t seq_tokens = myr_layout_seq(l, &it->model);
     MYR_TRY(check_same(u, l, seq_tokens, err));
@@ -280,8 +281,8 @@ static int take_design(struct myr_case *it, struct myr_arena *arena,
     /* All of the design unless fewer are asked for. */
     q->gpus = q->gpus ? q->gpus : head->gpus;
     if (q->gpus > head->gpus) {
-        int rc = myr_err_set(err, MYR_EINVAL, "the design has %u GPUs, %u are asked for",
-                             head->gpus, q->gpus);
+        int rc = myr_err_set(err, MYR_EINVAL, "the design has %u GPU%s, %u are asked for",
+                             head->gpus, head->gpus == 1 ? "" : "s", q->gpus);
         myr_err_hint(err, "--gpus %u, or leave it away", head->gpus);
         return rc;
     }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "myriad/plan.h"
+#include "myriad/text/amount.h"
 #include "myriad/text/page.h"
 
 /* Points of the plot of choices, and layouts whose memory is drawn. */
@@ -66,36 +67,84 @@ static void note(struct myr_buf *buf, const char *fmt, ...)
 
 /* ---- a layout ---- */
 
-/* At most ten rows: a page, not a table for programs. */
-static void put_layouts(const struct myr_fit_report *report, struct myr_buf *buf)
+enum { LAYOUTS_SHOWN = 10, AXES = 8 }; /* a page, not a table for programs */
+
+/* In the order of axis_heads. */
+static void take_axes(const struct myr_layout *l, uint32_t ret[AXES])
 {
-    static const char *const heads[] = {"",          ">step s", ">tp", ">pp",          ">vp",
-                                        ">dp",       ">cp",     ">ep", ">micro-batch", ">ZeRO",
-                                        "recompute", "schedule"};
-    const struct myr_fit_answer *answer = report->answer;
+    const uint32_t axes[AXES] = {l->tp, l->pp, l->vp, l->dp, l->cp, l->ep, l->micro_batch, l->zero};
+    memcpy(ret, axes, sizeof(axes));
+}
+
+static const char *const axis_heads[AXES] = {">tp", ">pp", ">vp",          ">dp",
+                                             ">cp", ">ep", ">micro-batch", ">ZeRO"};
+
+static void name_recompute(const struct myr_layout *l, char ret[48])
+{
+    if (l->recompute_layers > 0) {
+        snprintf(ret, 48, "%u layer%s a chunk", l->recompute_layers,
+                 l->recompute_layers > 1 ? "s" : "");
+    } else {
+        snprintf(ret, 48, "%s", myr_recompute_name(l->recompute));
+    }
+}
+
+static void put_layout_table(const struct myr_fit_answer *answer, struct myr_buf *buf)
+{
+    const char *heads[AXES + 4] = {"", ">step s"};
     char again[48];
+    memcpy(heads + 2, axis_heads, sizeof(axis_heads));
+    heads[AXES + 2] = "recompute";
+    heads[AXES + 3] = "schedule";
     myr_page_table_begin(buf, heads, MYR_ARRAY_COUNT(heads));
-    for (uint32_t i = 0; i < answer->top_count && i < 10; i++) {
+    for (uint32_t i = 0; i < answer->top_count && i < LAYOUTS_SHOWN; i++) {
         const struct myr_layout *l = &answer->top[i].layout;
-        /* In the order of the heads. */
-        const uint32_t axes[] = {l->tp, l->pp, l->vp, l->dp, l->cp, l->ep, l->micro_batch, l->zero};
+        uint32_t axes[AXES];
+        take_axes(l, axes);
         myr_page_row_begin(buf);
         myr_page_number(buf, "%u", i + 1);
         myr_page_number(buf, "%.4f", answer->top[i].step_s);
-        for (size_t a = 0; a < MYR_ARRAY_COUNT(axes); a++) {
+        for (size_t a = 0; a < AXES; a++) {
             myr_page_number(buf, "%u", axes[a]);
         }
-        if (l->recompute_layers > 0) {
-            snprintf(again, sizeof(again), "%u layer%s a chunk", l->recompute_layers,
-                     l->recompute_layers > 1 ? "s" : "");
-        } else {
-            snprintf(again, sizeof(again), "%s", myr_recompute_name(l->recompute));
-        }
+        name_recompute(l, again);
         myr_page_cell(buf, again);
         myr_page_cell(buf, myr_schedule_name(l->schedule));
         myr_page_row_end(buf);
     }
     myr_page_table_end(buf);
+}
+
+/* Twelve columns are wider than a phone: there each layout is a few lines of words. */
+static void put_layout_words(const struct myr_fit_answer *answer, struct myr_buf *buf)
+{
+    char again[48];
+    for (uint32_t i = 0; i < answer->top_count && i < LAYOUTS_SHOWN; i++) {
+        const struct myr_layout *l = &answer->top[i].layout;
+        uint32_t axes[AXES];
+        take_axes(l, axes);
+        name_recompute(l, again);
+        myr_buf_printf(buf, "<p><b>%u. %.4f s</b><br>", i + 1, answer->top[i].step_s);
+        for (size_t a = 0; a < AXES; a++) {
+            /* A name and its number stay on one line. */
+            myr_buf_printf(buf, "%s&nbsp;%u, ", axis_heads[a] + 1, axes[a]);
+        }
+        myr_buf_puts(buf, "recompute ");
+        myr_page_text(buf, again);
+        myr_buf_puts(buf, ", schedule ");
+        myr_page_text(buf, myr_schedule_name(l->schedule));
+        myr_buf_puts(buf, "</p>\n");
+    }
+}
+
+/* Twice, and the page shows the one that fits the screen, as of plots. */
+static void put_layouts(const struct myr_fit_report *report, struct myr_buf *buf)
+{
+    myr_buf_puts(buf, "<div class=\"desk\">\n");
+    put_layout_table(report->answer, buf);
+    myr_buf_puts(buf, "</div>\n<div class=\"phone\">\n");
+    put_layout_words(report->answer, buf);
+    myr_buf_puts(buf, "</div>\n");
 }
 
 /* GPU-hours and days for a trillion tokens, over numbers of GPUs with the same batch. */
@@ -165,8 +214,8 @@ void myr_fit_report_html(const struct myr_fit_report *report, struct myr_arena *
              myr_u64_grouped(q->gpus, grouped), q->it.device->name);
     myr_fit_cost_of(&q->it, &report->answer->top[0].layout, &cost);
     myr_page_begin(buf, title);
-    note(buf, "Batch of %u sequences of %u tokens; software as of %s.", q->batch, q->seq_tokens,
-         q->it.stack->name);
+    note(buf, "Batch of %u sequence%s of %u tokens; software as of %s.", q->batch,
+         q->batch == 1 ? "" : "s", q->seq_tokens, q->it.stack->name);
     put_best(report, &cost, buf);
     myr_page_wide_begin(buf);
     myr_plot_step(&cost, MYR_CHART_PAGE, buf);
@@ -373,8 +422,9 @@ int myr_campaign_report_html(const struct myr_campaign_report *report, struct my
         note(buf, "%.6g %s tokens.", q->tokens / (large ? 1e12 : 1e9),
              large ? "trillion" : "billion");
     }
-    note(buf, "Batch of %u sequences; a checkpoint is %.2f TB; storage %s.", report->query->batch,
-         common->checkpoint_bytes / 1e12, q->store.servers ? "as planned" : "by practice's rates");
+    note(buf, "Batch of %u sequence%s; a checkpoint is %.2f TB; storage %s.", report->query->batch,
+         report->query->batch == 1 ? "" : "s", common->checkpoint_bytes / 1e12,
+         q->store.servers ? "as planned" : "by practice's rates");
     put_facility(report, buf);
     myr_page_tiles_begin(buf);
     myr_page_tile(buf, "goodput, common to best practice", "%.1f to %.1f %%",
@@ -385,9 +435,13 @@ int myr_campaign_report_html(const struct myr_campaign_report *report, struct my
                       best->energy_mwh / 1e3);
     }
     /* Practices share the rate of failures: either tells it. */
-    double hours = common->goodput.mean_time_between_s / 3600;
-    myr_page_tile(buf, "a failure each", hours < 2 ? "%.1f min" : "%.1f h",
-                  hours < 2 ? hours * 60 : hours);
+    static const struct myr_unit units[] = {
+        {60, 120, 1, MYR_UNIT_BEHIND, "min"},
+        {3600, 0, 1, MYR_UNIT_BEHIND, "h"},
+    };
+    char each[MYR_AMOUNT_BYTES];
+    myr_page_tile(buf, "a failure each", "%s",
+                  myr_text_in_unit(common->goodput.mean_time_between_s, units, 2, each));
     myr_page_tile(buf, "spare nodes", "%u to %u", common->spares, best->spares);
     myr_page_tile(buf, "step", "%.4g s", best->step_s);
     myr_page_tiles_end(buf);

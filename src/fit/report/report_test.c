@@ -74,6 +74,32 @@ static void the_axis_of_a_plot_shows_its_data(void **state)
     assert_non_null(strstr(buf.data, "linearity, %"));
 }
 
+/* The table is wider than a phone, which is given the same layouts in words. */
+static void a_phone_is_told_every_layout_without_a_table(void **state)
+{
+    struct myr_fit_report report = {.query = &it.query, .answer = answer, .spread = 0.1};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf page = {};
+    char words[96];
+    (void)state;
+    myr_fit_report_html(&report, &arena, &page);
+    const char *heading = strstr(page.data, ">Layouts<");
+    assert_non_null(heading);
+    const char *desk = strstr(heading, "<div class=\"desk\">\n<table>");
+    assert_non_null(desk);
+    const char *phone = strstr(desk, "<div class=\"phone\">");
+    assert_non_null(phone);
+    const char *end = strstr(phone, "</div>"), *table = strstr(phone, "<table");
+    assert_true(end && (!table || table > end));
+    assert_int_equal(answer->top_count, 2);
+    for (uint32_t i = 0; i < answer->top_count; i++) {
+        const struct myr_layout *l = &answer->top[i].layout;
+        snprintf(words, sizeof(words), "<b>%u. %.4f s</b><br>tp&nbsp;%u, pp&nbsp;%u, vp&nbsp;%u, ",
+                 i + 1, answer->top[i].step_s, l->tp, l->pp, l->vp);
+        const char *at = strstr(phone, words);
+        assert_true(at && at < end);
+    }
+}
+
 static void goodput_is_drawn_around_its_best_interval(void **state)
 {
     struct myr_goodput_curve curve = {
@@ -94,6 +120,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plots_are_files_of_a_folder),
         cmocka_unit_test(the_axis_of_a_plot_shows_its_data),
+        cmocka_unit_test(a_phone_is_told_every_layout_without_a_table),
         cmocka_unit_test(goodput_is_drawn_around_its_best_interval),
     };
     return cmocka_run_group_tests(tests, setup, close_world);

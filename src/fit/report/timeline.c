@@ -5,6 +5,7 @@
 #include "cost/combine.h"
 #include "cost/schedule.h"
 #include "myriad/fit/report.h"
+#include "myriad/text/amount.h"
 #include "myriad/text/chart.h"
 #include "myriad/text/svg.h"
 
@@ -221,9 +222,10 @@ void myr_plot_pipeline(const struct myr_fit_case *it, const struct myr_layout *l
     int32_t rows = (int32_t)(t.pp < ROWS_MAX ? t.pp : ROWS_MAX), bottom = TOP + rows * ROW;
     uint32_t chunks = myr_layout_stage_chunk_count(layout);
     snprintf(parts, sizeof(parts), " of %u chunks", chunks);
-    snprintf(note, sizeof(note), "%s, %u stages%s; %u of %u micro-batches%s",
-             myr_schedule_name(layout->schedule), layout->pp, chunks > 1 ? parts : "", batches,
-             myr_layout_micro_batches(layout), t.pp > ROWS_MAX ? "; outer stages only" : "");
+    snprintf(note, sizeof(note), "%s, %s%s; %u of %s%s", myr_schedule_name(layout->schedule),
+             MYR_COUNT(layout->pp, "stage"), chunks > 1 ? parts : "", batches,
+             MYR_COUNT(myr_layout_micro_batches(layout), "micro-batch"),
+             t.pp > ROWS_MAX ? "; outer stages only" : "");
     myr_svg_begin(&svg, buf, WIDTH, (uint32_t)bottom + 28, "What each stage does when");
     myr_svg_style(&svg, style);
     myr_svg_text(&svg, 10 * PX, 24 * PX, MYR_SVG_START, "title", "What each stage does when");

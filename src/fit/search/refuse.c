@@ -120,9 +120,9 @@ static int no_layout(const struct myr_fit_query *q, struct myr_arena *arena, str
     uint32_t widths[WIDTHS];
     struct near near = {.widths = widths, .space = {.query = q}};
     struct myr_fit_answer *answer = MYR_ARENA_ONE(arena, struct myr_fit_answer);
-    int rc = myr_err_set(err, MYR_EINVAL,
-                         "no layout of %s uses exactly %u GPUs with a batch of %u sequences",
-                         q->it.model->name, q->gpus, q->batch);
+    int rc = myr_err_set(
+        err, MYR_EINVAL, "no layout of %s uses exactly %u GPU%s with a batch of %u sequence%s",
+        q->it.model->name, q->gpus, q->gpus == 1 ? "" : "s", q->batch, q->batch == 1 ? "" : "s");
     /* Nobody reads advice: the searches for it are saved. */
     if (!err) {
         return rc;
@@ -131,10 +131,12 @@ static int no_layout(const struct myr_fit_query *q, struct myr_arena *arena, str
     uint32_t gpus = fewer_gpus(q, &near, arena, answer);
     uint32_t batch = other_batch(q, &near, arena, answer);
     if (gpus && batch) {
-        myr_err_hint(err, "%u GPUs, or a batch of %u, would work", gpus, batch);
-    } else if (gpus || batch) {
-        myr_err_hint(err, gpus ? "%u GPUs would work" : "a batch of %u would work",
-                     gpus ? gpus : batch);
+        myr_err_hint(err, "%u GPU%s, or a batch of %u, would work", gpus, gpus == 1 ? "" : "s",
+                     batch);
+    } else if (gpus) {
+        myr_err_hint(err, "%u GPU%s would work", gpus, gpus == 1 ? "" : "s");
+    } else if (batch) {
+        myr_err_hint(err, "a batch of %u would work", batch);
     }
     return rc;
 }
@@ -238,8 +240,8 @@ static int check_fixed(const struct myr_fit_query *q, struct myr_err *err)
                          layout.vp, layout.micro_batch, FIT_VP_MAX, FIT_MICRO_MAX);
     }
     if (rc == MYR_OK && q->gpus % ranks != 0) {
-        rc = myr_err_set(err, MYR_EINVAL, "tp %u x cp %u x pp %u does not divide %u GPUs",
-                         layout.tp, layout.cp, layout.pp, q->gpus);
+        rc = myr_err_set(err, MYR_EINVAL, "tp %u x cp %u x pp %u does not divide %u GPU%s",
+                         layout.tp, layout.cp, layout.pp, q->gpus, q->gpus == 1 ? "" : "s");
     }
     return rc;
 }
@@ -260,7 +262,7 @@ static bool hint_ranks(const struct myr_fit_query *query, struct myr_arena *aren
     other.gpus = (uint32_t)gpus;
     bool found = works(&other, arena, answer);
     if (found) {
-        myr_err_hint(err, "%u GPUs would work", other.gpus);
+        myr_err_hint(err, "%u GPU%s would work", other.gpus, other.gpus == 1 ? "" : "s");
     }
     return found;
 }

@@ -51,18 +51,22 @@ static void open_spec(struct audit *audit)
 }
 
 /* The first plan is what claims may quote; the second is what the list is held against. */
-static int plan_both(struct audit *audit, struct myr_err *err)
+static int plan_both(struct audit *audit, const struct myr_plan_listener *listener,
+                     struct myr_err *err)
 {
-    MYR_TRY(myr_plan(audit->arena, audit->catalog, audit->spec, &audit->asked, err));
+    MYR_TRY(
+        myr_plan_heard(audit->arena, audit->catalog, audit->spec, listener, &audit->asked, err));
     open_spec(audit);
     /* What the document chose may be impossible; then the spec's own choice is the measure. */
-    if (myr_plan(audit->arena, audit->catalog, &audit->open, &audit->plan, NULL) < 0) {
+    if (myr_plan_heard(audit->arena, audit->catalog, &audit->open, listener, &audit->plan, NULL) <
+        0) {
         for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
             audit->open.nets[net].switch_part = audit->spec->nets[net].switch_part;
         }
         audit->open.server_part = audit->spec->server_part;
         audit->open.storage.server_part = audit->spec->storage.server_part;
-        return myr_plan(audit->arena, audit->catalog, &audit->open, &audit->plan, err);
+        return myr_plan_heard(audit->arena, audit->catalog, &audit->open, listener, &audit->plan,
+                              err);
     }
     return MYR_OK;
 }
@@ -189,7 +193,7 @@ static void audit_list(struct audit *audit)
 static int run(struct audit *audit, const struct myr_audit_document *document, struct myr_err *err)
 {
     MYR_TRY(audit_read_bom(audit, document->bom_file, document->bom, err));
-    MYR_TRY(plan_both(audit, err));
+    MYR_TRY(plan_both(audit, document->listener, err));
     audit_needs_bom(audit);
     if (document->claims) { /* first: stated watts count in the racks */
         MYR_TRY(audit_claims(audit, document->claims, err));

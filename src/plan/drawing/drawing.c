@@ -271,14 +271,16 @@ static void put_description(struct myr_svg *svg, const struct myr_design *design
         uint32_t low = net->access ? net->access : net->leaf;
         uint32_t high = net->access ? net->aggregation : net->spine;
         char rate[DRAW_WORDS_BYTES];
-        myr_buf_printf(&text, "%s network, %s: %u hosts, %u %s switches", myr_net_names[id],
-                       myr_topology_name((enum myr_topology)net->topology), net->nodes_on_it, low,
-                       net->access ? "access" : "leaf");
+        myr_buf_printf(&text, "%s network, %s: %s, %s", myr_net_names[id],
+                       myr_topology_name((enum myr_topology)net->topology),
+                       MYR_COUNT(net->nodes_on_it, "host"),
+                       MYR_COUNT(low, net->access ? "access switch" : "leaf switch"));
         if (high) {
-            myr_buf_printf(&text, ", %u %s switches", high, net->access ? "aggregation" : "spine");
+            myr_buf_printf(&text, ", %s",
+                           MYR_COUNT(high, net->access ? "aggregation switch" : "spine switch"));
         }
         if (net->core) {
-            myr_buf_printf(&text, ", %u core switches", net->core);
+            myr_buf_printf(&text, ", %s", MYR_COUNT(net->core, "core switch"));
         }
         myr_buf_printf(&text, ", bisection %s. ", plan_draw_rate(net->bisection_gbps, rate));
     }
@@ -307,13 +309,11 @@ void myr_plan_svg(const struct myr_design *design, struct myr_buf *buf)
     int32_t y = draw_heading(&drawing, &figures);
     y = draw_all_cards(&drawing, y);
 
-    char title[256], numbers[4][32];
-    snprintf(title, sizeof(title), "%s: %s servers, %s GPUs, %s switches, %s cables, %s",
-             myr_design_str(design, design->head->name),
-             myr_u64_grouped(design->head->servers, numbers[0]),
-             myr_u64_grouped(design->head->gpus, numbers[1]),
-             myr_u64_grouped(figures.switches, numbers[2]),
-             myr_u64_grouped(figures.cables, numbers[3]), figures.cost);
+    char title[256];
+    snprintf(title, sizeof(title), "%s: %s, %s, %s, %s, %s",
+             myr_design_str(design, design->head->name), MYR_COUNT(design->head->servers, "server"),
+             MYR_COUNT(design->head->gpus, "GPU"), MYR_COUNT(figures.switches, "switch"),
+             MYR_COUNT(figures.cables, "cable"), figures.cost);
     struct myr_svg svg;
     myr_svg_begin_column(&svg, buf, (uint32_t)PAGE_WIDTH / 10, (uint32_t)(y + PX(12)) / 10, title);
     put_description(&svg, design);

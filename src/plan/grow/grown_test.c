@@ -318,9 +318,10 @@ static void designs_are_read_from_their_files(void **state)
     snprintf(file, sizeof(file), "%s.myr", path);
     plan(&p, CLOS("2", ""));
     assert_int_equal(myr_design_write(&p.design, file, &p.err), MYR_OK);
-    assert_int_equal(myr_grow_read(&p.arena, &p.catalog, file, NULL, &read[0], &p.err), MYR_OK);
+    assert_int_equal(myr_grow_read(&p.arena, &p.catalog, file, NULL, NULL, &read[0], &p.err),
+                     MYR_OK);
     assert_int_equal(
-        myr_grow_read_larger(&p.arena, &p.catalog, &p.design, file, NULL, &read[1], &p.err),
+        myr_grow_read_larger(&p.arena, &p.catalog, &p.design, file, NULL, NULL, &read[1], &p.err),
         MYR_OK);
     for (uint32_t i = 0; i < 2; i++) {
         assert_int_equal(read[i].device_count, p.design.device_count);
@@ -332,11 +333,44 @@ static void designs_are_read_from_their_files(void **state)
     planned_end(&p);
 }
 
+static void count_step(void *context, const char *step)
+{
+    *(uint32_t *)context += step[0] != '\0';
+}
+
+/* Each of the two is planned, and both take long where they are large. */
+static void both_plans_of_a_growth_are_heard_of(void **state)
+{
+    (void)state;
+    struct planned p;
+    struct myr_design read[2] = {};
+    static const char text[] = CLOS("2", "");
+    uint32_t steps[2] = {};
+    char path[] = "/tmp/myriad-heard-XXXXXX";
+    int fd = mkstemp(path);
+    assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
+    close(fd);
+    plan(&p, text);
+    const struct myr_plan_listener first = {count_step, &steps[0]}, then = {count_step, &steps[1]};
+    assert_int_equal(myr_grow_read(&p.arena, &p.catalog, path, NULL, &first, &read[0], &p.err),
+                     MYR_OK);
+    assert_int_equal(
+        myr_grow_read_larger(&p.arena, &p.catalog, &p.design, path, NULL, &then, &read[1], &p.err),
+        MYR_OK);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_true(steps[i] > 0 && steps[i] == steps[0]);
+        myr_design_close(&read[i]);
+    }
+    unlink(path);
+    planned_end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(growth_at_its_corners_is_told),
         cmocka_unit_test(designs_are_read_from_their_files),
+        cmocka_unit_test(both_plans_of_a_growth_are_heard_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -315,9 +315,9 @@ static void tell_groups(struct fixture *f, const char *folder, const char *const
     for (uint32_t i = 0; i < 3 && texts[i]; i++) {
         write_text(path, texts[i]);
         f->err = (struct myr_err){};
-        int rc = i ? myr_grow_read_larger(&f->arena, &f->catalog, stands, path, NULL, &designs[i],
-                                          &f->err)
-                   : myr_grow_read(&f->arena, &f->catalog, path, NULL, &designs[i], &f->err);
+        int rc = i ? myr_grow_read_larger(&f->arena, &f->catalog, stands, path, NULL, NULL,
+                                          &designs[i], &f->err)
+                   : myr_grow_read(&f->arena, &f->catalog, path, NULL, NULL, &designs[i], &f->err);
         rc = rc < 0 || i == 0
                  ? rc
                  : myr_grow(&f->arena, &f->catalog, stands, &designs[i],

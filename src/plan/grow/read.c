@@ -112,19 +112,21 @@ static int put_in_order(struct myr_spec *spec, const struct myr_catalog *catalog
 }
 
 int myr_grow_read(struct myr_arena *arena, const struct myr_catalog *catalog, const char *path,
-                  const char *prices, struct myr_design *ret, struct myr_err *err)
+                  const char *prices, const struct myr_plan_listener *listener,
+                  struct myr_design *ret, struct myr_err *err)
 {
     if (myr_grow_is_design(path)) {
         return myr_design_open(ret, path, err);
     }
     MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {};
     MYR_TRY(myr_spec_load(arena, catalog, path, prices, &spec, err));
-    return myr_plan(arena, catalog, &spec, ret, err);
+    return myr_plan_heard(arena, catalog, &spec, listener, ret, err);
 }
 
 int myr_grow_read_larger(struct myr_arena *arena, const struct myr_catalog *catalog,
                          const struct myr_design *installed, const char *path, const char *prices,
-                         struct myr_design *ret, struct myr_err *err)
+                         const struct myr_plan_listener *listener, struct myr_design *ret,
+                         struct myr_err *err)
 {
     if (myr_grow_is_design(path)) {
         return myr_design_open(ret, path, err);
@@ -134,5 +136,5 @@ int myr_grow_read_larger(struct myr_arena *arena, const struct myr_catalog *cata
     if (spec.group_count) {
         MYR_TRY(put_in_order(&spec, catalog, installed, err));
     }
-    return myr_plan(arena, catalog, &spec, ret, err);
+    return myr_plan_heard(arena, catalog, &spec, listener, ret, err);
 }

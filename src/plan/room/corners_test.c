@@ -98,6 +98,35 @@ static void tell_trays(const struct myr_design *design, struct myr_buf *told)
     myr_buf_puts(told, design->tray_count ? "\n" : "");
 }
 
+/* Whether an entry is 'at' itself or one that 'at' hangs on. */
+static bool hangs_on(const struct myr_chain_link *links, const struct myr_chain_more *more,
+                     uint32_t at, uint32_t entry)
+{
+    return at != MYR_NONE && (at == entry || hangs_on(links, more, links[at].parent, entry) ||
+                              hangs_on(links, more, more[at].parent_b, entry));
+}
+
+/* An entry carries each rack that reaches it, and each once, on however many ways that is. */
+static void check_chains(const struct myr_design *design)
+{
+    for (uint32_t kind = 0; kind < 2; kind++) {
+        const struct myr_chain_link *links = kind ? design->cooling : design->power;
+        const struct myr_chain_more *more = kind ? design->cooling_more : design->power_more;
+        uint32_t count = kind ? design->cooling_count : design->power_count;
+        for (uint32_t i = 0; i < count; i++) {
+            uint64_t watts = 0;
+            for (uint32_t k = 0; k < design->rack_count; k++) {
+                const struct myr_rack *rack = &design->racks[k];
+                const struct myr_rack_more *rest = &design->rack_more[k];
+                bool on = hangs_on(links, more, kind ? rack->cooling_loop : rack->power_feed, i) ||
+                          hangs_on(links, more, kind ? rest->cooling_b : rest->power_b, i);
+                watts += on ? rest->watts : 0;
+            }
+            assert_int_equal(more[i].kw_used, (watts + 999) / 1000);
+        }
+    }
+}
+
 static void tell_room(const char *text, struct myr_buf *told)
 {
     struct planned p;
@@ -111,6 +140,7 @@ static void tell_room(const char *text, struct myr_buf *told)
     myr_answer_init(&p.answer, &p.arena, "myriad.plan", 1);
     (void)myr_plan_answer(&p.design, &p.answer);
     planned_tell(myr_value_get(&p.answer.root, "room"), "room", told);
+    check_chains(&p.design);
     tell_racks(&p.design, told);
     tell_cables(&p.design, told);
     tell_trays(&p.design, told);
@@ -253,6 +283,17 @@ static const char *const refused[] = {
     "servers: 64\n" H100
     "networks: {compute: {switch: mqm9790-ns2f}}\nroom: {rows: 1, columns: 1, rack_kw: 10.3, "
     "rack_u: 8}\n",
+    /* Full by units, by weight, by both; of servers, of switches, of what else stands there. */
+    "servers: 9\n" H100 NDR "room: {rows: 2, columns: 2, rack_kw: 60, rack_u: 17}\n",
+    "servers: 9\n" H100 NDR "room: {rows: 2, columns: 2, rack_kw: 60, rack_kg: 290}\n",
+    "servers: 9\n" H100 NDR "room: {rows: 2, columns: 2, rack_kw: 60, rack_u: 17, rack_kg: 290}\n",
+    "servers: 4\n" H100 NDR "room: {rows: 2, columns: 2, rack_kw: 60, rack_u: 8}\n",
+    "servers: 2\n" H100 NDR
+    "items: [{part: firewall, quantity: 14}]\nroom: {rows: 2, columns: 1, rack_kw: 60, rack_u: "
+    "12}\n",
+    "servers: 2\n" H100 NDR
+    "items: [{part: firewall, quantity: 14}]\nroom: {rows: 2, columns: 1, rack_kw: 60, rack_kg: "
+    "170}\n",
     /* What no rack holds is told at once, by its name, in a room without a width too. */
     "servers: 1\nnetworks: {compute: {switch: eth-modular-576x400}}\nroom: {}\n",
     "servers: 3\nnetworks: {compute: , storage: {switch: eth-modular-576x400}}\n"

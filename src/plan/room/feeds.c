@@ -3,7 +3,8 @@
 /*
  * Power and cooling: which racks hang on which entries, and whether each entry carries what hangs
  * on it when the one beside it has failed. Two feeds of a rack, or two parents of an entry, stand
- * in for each other: each must carry all.
+ * in for each other: each must carry all. What reaches an entry on several ways hangs on it once: a
+ * rack never draws more than it needs.
  */
 
 /* Either end may be the first; without one all is in range. */
@@ -21,17 +22,52 @@ static bool serves(const struct myr_spec_chain *link, const struct stand *rack)
            in_range(&link->columns, rack->column + 1);
 }
 
-/* An entry adds its load to its parents, which all stand before it. */
-static void add_up(const struct myr_spec_chains *spec, double *watts)
+/* What hangs on each entry, as it is counted together. */
+struct loads {
+    const struct myr_spec_chains *spec;
+    double *watts;
+    uint32_t *seen; /* by entry: the last time that it was met */
+    uint32_t time;
+    uint32_t feeds[2]; /* of the racks whose load is not yet added */
+    double waiting;
+};
+
+/* Adds what waits to its feeds and to all that they hang on, to each of them once. */
+static void add_up(struct loads *loads)
 {
-    for (uint32_t i = spec->count; i-- > 0;) {
+    uint32_t most = 0;
+    loads->time++;
+    for (uint32_t k = 0; k < 2; k++) {
+        if (loads->feeds[k] != MYR_NONE) {
+            loads->seen[loads->feeds[k]] = loads->time;
+            most = loads->feeds[k] + 1 > most ? loads->feeds[k] + 1 : most;
+        }
+    }
+    /* Parents stand before what hangs on them: from behind, all are marked when their turn comes.
+     */
+    for (uint32_t i = loads->waiting > 0 ? most : 0; i-- > 0;) {
+        if (loads->seen[i] != loads->time) {
+            continue;
+        }
+        loads->watts[i] += loads->waiting;
         for (uint32_t k = 0; k < 2; k++) {
-            if (spec->items[i].parents[k] != UINT32_MAX) {
-                /* Each parent gets all of it: the other one may have failed. */
-                watts[spec->items[i].parents[k]] += watts[i];
+            if (loads->spec->items[i].parents[k] != UINT32_MAX) {
+                loads->seen[loads->spec->items[i].parents[k]] = loads->time;
             }
         }
     }
+    loads->waiting = 0;
+}
+
+/* Neighbours mostly have the same feeds, and are added together. */
+static void hang(struct loads *loads, const uint32_t feeds[2], uint32_t watts)
+{
+    if (feeds[0] != loads->feeds[0] || feeds[1] != loads->feeds[1]) {
+        add_up(loads);
+        loads->feeds[0] = feeds[0];
+        loads->feeds[1] = feeds[1];
+    }
+    loads->waiting += watts;
 }
 
 /* Entries without a rating are taken to carry all. */
@@ -65,8 +101,8 @@ static struct myr_chain_link *put_links(struct room *room, const struct myr_spec
                                            .parent = link->parents[0],
                                            .watts_max = most < UINT32_MAX ? (uint32_t)(most + 0.5)
                                                                           : UINT32_MAX};
-        (*ret_more)[i] = (struct myr_chain_more){.parent_b = link->parents[1],
-                                                 .kw_used = (uint32_t)(watts[i] / 1000 + 0.999)};
+        (*ret_more)[i] = (struct myr_chain_more){
+            .parent_b = link->parents[1], .kw_used = (uint32_t)(((uint64_t)watts[i] + 999) / 1000)};
     }
     return links;
 }
@@ -81,6 +117,10 @@ struct feed_rules {
 static void hang_racks(struct room *room, const struct myr_spec_chains *spec, double *watts,
                        const struct feed_rules *rules, bool power)
 {
+    struct loads loads = {.spec = spec,
+                          .watts = watts,
+                          .seen = MYR_ARENA_NEW(room->arena, uint32_t, spec->count),
+                          .feeds = {MYR_NONE, MYR_NONE}};
     struct myr_design *design = &room->plan->design;
     /* Racks in use alone are told: an empty one needs no feed. */
     uint32_t single = 0, none = 0;
@@ -93,24 +133,23 @@ static void hang_racks(struct room *room, const struct myr_spec_chains *spec, do
             }
         }
         uint32_t load = design->rack_more[i].watts;
-        for (uint32_t k = 0; k < count; k++) {
-            watts[found[k]] += load;
-        }
+        hang(&loads, found, load);
         single += load > 0 && count == 1;
         none += load > 0 && count == 0;
         *(power ? &design->racks[i].power_feed : &design->racks[i].cooling_loop) = found[0];
         *(power ? &design->rack_more[i].power_b : &design->rack_more[i].cooling_b) = found[1];
     }
+    add_up(&loads);
     /* No feed at all is an error; one alone is a risk that is told. */
     if (none) {
         plan_finding(room->plan, MYR_SEVERITY_ERROR, rules->none, "room",
-                     "give an entry 'rows' or 'columns' that cover them",
-                     "%u racks in use hang on no %s", none, rules->what);
+                     "give an entry 'rows' or 'columns' that cover them", "%s in use %s on no %s",
+                     MYR_COUNT(none, "rack"), none == 1 ? "hangs" : "hang", rules->what);
     }
     if (single) {
         plan_finding(room->plan, MYR_SEVERITY_WARNING, rules->single, "room",
-                     "give a second entry the same racks", "%u racks in use hang on one %s only",
-                     single, rules->what);
+                     "give a second entry the same racks", "%s in use %s on one %s only",
+                     MYR_COUNT(single, "rack"), single == 1 ? "hangs" : "hang", rules->what);
     }
 }
 
@@ -131,7 +170,6 @@ int room_feeds(struct room *room, struct myr_err *err)
         /* A room without entries has no chains, and nothing to check. */
         if (spec->count) {
             hang_racks(room, spec, watts, rules[kind], kind == 0);
-            add_up(spec, watts);
             check_loads(room, spec, watts, rules[kind]->overload, rules[kind]->what);
         }
         struct myr_chain_more *more;

@@ -348,29 +348,6 @@ static void put_extras(struct room *room)
     }
 }
 
-/* How many racks or kW are missing is for servers alone: switches may need more. */
-static int too_small(const struct room *room, uint32_t block, struct myr_err *err)
-{
-    const struct plan *plan = room->plan;
-    uint32_t placed = 0;
-    for (uint32_t i = 0; i < plan->spec->servers; i++) {
-        placed += room->server_rack[i] != ROOM_NONE;
-    }
-    uint32_t missing = plan->spec->servers - placed;
-    /* All servers may stand and only switches be without a place. */
-    bool switches = missing == 0 || (block == 0 && placed == 0);
-    int rc = myr_doc_error(
-        err, room->spec->node, MYR_ERANGE,
-        "the room is too small: %u racks of %g kW and %lld U hold %u of %u servers%s; %u more "
-        "racks or %g kW more are expected",
-        room->rack_count, (double)room->rack.watts / 1000, (long long)room->rack.units, placed,
-        plan->spec->servers, switches ? " beside their switches" : "",
-        ceil_div(missing ? missing : 1, room->per_rack),
-        (double)(missing ? missing : 1) * (double)room->server.watts / 1000);
-    myr_err_hint(err, "give the room more rows or columns, or its racks more kW");
-    return rc;
-}
-
 /* The way of all cables between what stands by now, of several legs their mean. */
 static int64_t ways_mm(const struct room *room)
 {
@@ -478,7 +455,7 @@ int room_place(struct room *room, uint32_t start, struct myr_err *err)
         put_extras(room);
     }
     if (block < room->block_count || room->missing > 0) {
-        return too_small(room, block, err);
+        return room_too_small(room, block, err);
     }
     if (room->spec->place == MYR_ROOM_SHORTEST) {
         room_polish(room, POLISH_MOST);

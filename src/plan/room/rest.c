@@ -73,19 +73,6 @@ static uint32_t middle_of(struct room *room, uint32_t device)
            (at->rows - 1 - (uint32_t)y[count / 2]);
 }
 
-/* Told with what it needs and what would help. */
-static int no_place(const struct room *room, const char *what, const struct load *need,
-                    struct myr_err *err)
-{
-    int rc =
-        myr_doc_error(err, room->spec->node, MYR_ERANGE,
-                      "the room is too small: no rack of %u has %g kW and %lld U left for %s; "
-                      "a rack more or more kW a rack are expected",
-                      room->rack_count, (double)need->watts / 1000, (long long)need->units, what);
-    myr_err_hint(err, "give the room more rows or columns, or its racks more kW");
-    return rc;
-}
-
 /* Into the nearest rack that carries it. */
 static int put(struct room *room, uint32_t device, uint32_t target, struct myr_err *err)
 {
@@ -94,7 +81,7 @@ static int put(struct room *room, uint32_t device, uint32_t target, struct myr_e
     if (rack == ROOM_NONE) {
         MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
         myr_design_name(&room->plan->design, device, &name);
-        return no_place(room, name.data, &need, err);
+        return room_no_place(room, name.data, &need, err);
     }
     room_take(&room->racks[rack], &need, 1);
     room->device_rack[device] = rack;
@@ -138,7 +125,7 @@ static int put_items(struct room *room, struct myr_err *err)
         for (uint64_t k = 0; k < (uint64_t)(item->quantity + 0.999); k++) {
             uint32_t rack = nearest_rack(room, room->halls[0].centre, &need);
             if (rack == ROOM_NONE) {
-                return no_place(room, part->id, &need, err);
+                return room_no_place(room, part->id, &need, err);
             }
             room_take(&room->racks[rack], &need, 1);
             struct myr_rack_item put_item = {.part = plan_string(plan, part->id),

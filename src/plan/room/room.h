@@ -121,6 +121,13 @@ uint32_t room_fits(const struct load *left, const struct load *need);
 /* Counts 'count' things in, and one out again. What does not fit must not be taken. */
 void room_take(struct stand *rack, const struct load *need, uint32_t count);
 void room_give(struct stand *rack, const struct load *need);
+/*
+ * Errors that say what the racks lack: power, units or weight. 'block' is the first one without a
+ * place; 'what' a thing that needs 'need'.
+ */
+int room_too_small(const struct room *room, uint32_t block, struct myr_err *err);
+int room_no_place(const struct room *room, const char *what, const struct load *need,
+                  struct myr_err *err);
 /* What a device needs, by its part; one unit where nothing is known of it. */
 struct load room_load(const struct room *room, uint32_t device);
 /* What each piece of a line of the bill needs; false where it stands in no rack. */

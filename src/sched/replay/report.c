@@ -37,18 +37,17 @@ static void name_size(const struct myr_replay_size_row *row, struct size_words *
 /* A time as people say it: "40 s", "12 min", "2.6 h", "1,514 h". */
 static const char *say_hours(double hours, char ret[LABEL_BYTES])
 {
-    char grouped[32];
-    if (hours <= 0) {
-        snprintf(ret, LABEL_BYTES, "0");
-    } else if (hours < 1.0 / 60) {
-        snprintf(ret, LABEL_BYTES, "%.0f s", hours * 3600);
-    } else if (hours < 1) {
-        snprintf(ret, LABEL_BYTES, "%.0f min", hours * 60);
-    } else if (hours < 100) {
-        snprintf(ret, LABEL_BYTES, "%.1f h", hours);
-    } else {
-        snprintf(ret, LABEL_BYTES, "%s h", myr_u64_grouped((uint64_t)(hours + 0.5), grouped));
+    static const struct myr_unit units[] = {
+        {1, 60, 0, MYR_UNIT_BEHIND, "s"},
+        {60, 60, 0, MYR_UNIT_BEHIND, "min"},
+        {3600, 100, 1, MYR_UNIT_BEHIND, "h"},
+        {3600, 0, 0, MYR_UNIT_GROUPED, "h"},
+    };
+    char text[MYR_AMOUNT_BYTES] = "0";
+    if (hours > 0) {
+        (void)myr_text_in_unit(hours * 3600, units, MYR_ARRAY_COUNT(units), text);
     }
+    snprintf(ret, LABEL_BYTES, "%.*s", LABEL_BYTES - 1, text);
     return ret;
 }
 

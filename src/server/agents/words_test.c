@@ -242,8 +242,8 @@ static void those_who_wait_for_output(void **state)
     assert_int_equal(session->waits.count, 3);
     say(&agents[0], MYR_WIRE_OUTPUT, 0, &(struct myr_wire_output){.job = 4, .rank = 0});
     assert_int_equal(session->waits.count, 2);
-    assert_int_equal(session->waits.items[0].job, 5); /* the last fills the gap */
-    assert_int_equal(session->waits.items[1].rank, 1);
+    assert_int_equal(session->waits.items[0].rank, 1); /* the others stay in their order */
+    assert_int_equal(session->waits.items[1].job, 5);
     say(&agents[0], MYR_WIRE_OUTPUT, 0, &(struct myr_wire_output){.job = 5, .rank = 0});
     assert_int_equal(session->waits.count, 1);
     assert_int_equal(session->waits.items[0].rank, 1);
@@ -252,6 +252,29 @@ static void those_who_wait_for_output(void **state)
     server->http = NULL;
     watch_rang(server);
     server->http = http;
+}
+
+/* Two ask for the same rank's output at other offsets: the agent answers them in their order. */
+static void those_who_wait_keep_their_order(void **state)
+{
+    (void)state;
+    struct session *session = agents[0].session;
+    int whom[3];
+    struct wait waits[] = {
+        {NULL, 6, 0}, {&whom[0], 7, 0}, {NULL, 7, 1}, {&whom[1], 7, 0}, {&whom[2], 7, 0}};
+    session->waits.count = 0;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(waits); i++) {
+        myr_vec_push(&session->waits, waits[i]);
+    }
+    say(&agents[0], MYR_WIRE_OUTPUT, 0, &(struct myr_wire_output){.job = 6, .rank = 0});
+    say(&agents[0], MYR_WIRE_OUTPUT, 0, &(struct myr_wire_output){.job = 7, .rank = 1});
+    assert_int_equal(session->waits.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_ptr_equal(session->waits.items[i].whom, &whom[i]);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        sessions_forget(server, &whom[i]);
+    }
 }
 
 /* --- a relay */
@@ -334,7 +357,8 @@ int main(void)
         TEST(words_of_a_result_are_cut),        TEST(words_of_an_exit_are_cut),
         TEST(words_of_a_symptom_are_cut),       TEST(reports_are_acknowledged_once),
         TEST(a_flood_is_counted_by_the_second), TEST(those_who_wait_for_output),
-        TEST(a_relay_that_breaks_off),          TEST(a_relay_renews_by_its_own_name),
+        TEST(those_who_wait_keep_their_order),  TEST(a_relay_that_breaks_off),
+        TEST(a_relay_renews_by_its_own_name),
     };
 #undef TEST
     return cmocka_run_group_tests(tests, NULL, NULL);

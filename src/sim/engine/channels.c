@@ -134,7 +134,9 @@ static void pool_set(struct myr_sim *sim, bool pod, uint32_t index, const struct
     for (uint32_t way = 0; way < 2; way++) {
         uint32_t id = sim_pool(sim, pod, index, way);
         MYR_ASSERT(id >= sim->pool_base);
-        uint64_t bps = pool->least[way] * pool->alive;
+        uint64_t least = pool->least[way];
+        bool large = pool->alive && least > SIM_CAPACITY_MAX / pool->alive;
+        uint64_t bps = large ? SIM_CAPACITY_MAX : least * pool->alive;
         if (sim->edge_start) { /* under way */
             sim_set_capacity(sim, id, bps);
             sim->channels[id].full_capacity = bps;

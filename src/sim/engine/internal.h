@@ -16,7 +16,11 @@
  * Rates are thousandths of a bit per second, times picoseconds: what moves is counted in units of
  * 1e-15 bit, exactly, so that nothing is lost however often rates change.
  */
-#define SIM_RATE_PER_BPS  UINT64_C(1000)
+#define SIM_RATE_PER_BPS UINT64_C(1000)
+/* Of a channel, in bits per second; pools of very many links are taken to have no more. */
+#define SIM_CAPACITY_MAX (UINT64_C(1) << 62)
+/* Of a level; what would be higher holds nobody, whose own links are far slower. */
+#define SIM_LEVEL_MAX     (UINT64_C(1) << 62)
 #define SIM_MOVED_PER_BIT UINT64_C(1000000000000000)
 /* Levels that differ by less than this part of them count as equal: sim_tolerance(). */
 #define SIM_TOLERANCE_BITS 32

@@ -267,7 +267,7 @@ static void relieve(struct myr_sim *sim, uint32_t id)
     }
     if (fill->room < 0 && fill->held_weight == 0 && fill->loose_weight == 0 && channel->wanted) {
         __int128 share = channel->counted_capacity / (__int128)channel->wanted;
-        take_over(sim, id, (uint64_t)share);
+        take_over(sim, id, share < (__int128)SIM_LEVEL_MAX ? (uint64_t)share : SIM_LEVEL_MAX);
     }
 }
 

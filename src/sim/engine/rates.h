@@ -17,7 +17,11 @@ static inline uint64_t sim_level_of(const struct sim_fill *fill)
     }
     /* Dividing 128 bits is a call; most rooms fit into 64. */
     sim_moved room = (sim_moved)fill->room;
-    return room >> 64 ? (uint64_t)(room / weight) : (uint64_t)room / weight;
+    if (room >> 64) {
+        sim_moved level = room / weight;
+        return level < SIM_LEVEL_MAX ? (uint64_t)level : SIM_LEVEL_MAX;
+    }
+    return (uint64_t)room / weight;
 }
 
 /* Up to here it rises with all that it holds, as if nothing else would hold them then. */

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "engine/internal.h"
+#include "myriad/sim/state.h"
 #include "rounds.h"
 
 /*
@@ -275,6 +276,59 @@ static void what_two_transfers_share_is_one_tie(void **state)
     myr_sim_free(sim);
 }
 
+/* Two links of 400 Gb/s, and what all that they carry is sprayed over. */
+static struct myr_sim *make_pooled(uint64_t pool_bps)
+{
+    struct myr_sim *sim = make_sim(3);
+    set_capacity(sim, 0, 400000000000);
+    set_capacity(sim, 1, 400000000000);
+    set_capacity(sim, 2, pool_bps);
+    for (uint32_t c = 0; c < 3; c++) {
+        sim->channels[c].full_capacity = sim->channels[c].capacity;
+    }
+    sim->link_channels = sim->scale_up_base = sim->pool_base = 3;
+    for (uint32_t t = 0; t < 6; t++) {
+        open_pattern(sim, 0);
+        put_use(sim, t % 2, 1000);
+        put_use(sim, 2, t < 3 ? 1000 : 1);
+        myr_sim_transfer(sim, t, 1000000 * (t + 1), 1);
+    }
+    sim->routed_patterns = 6;
+    return sim;
+}
+
+/* A pool that nobody fills changes nothing by its size, and a run over it is taken up again. */
+static void pools_of_many_petabits_are_fast_and_can_be_kept(void **state)
+{
+    static const uint64_t pools[] = {1000000000000000,  (UINT64_C(1) << 53) + 1,
+                                     18446744073709552, /* a level of 64 bits is less */
+                                     20000000000000000, 409600000000000000,
+                                     SIM_CAPACITY_MAX};
+    struct myr_sim_result first = {}, result;
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(pools); i++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf image = {};
+        struct myr_sim *whole = make_pooled(pools[i]), *stopped = make_pooled(pools[i]);
+        struct myr_sim *other = make_pooled(pools[i]);
+        struct myr_err err = {};
+        bool over;
+        assert_int_equal(myr_sim_run(whole, NULL, NULL, &result, &err), MYR_OK);
+        first = i ? first : result;
+        assert_int_equal(result.end, first.end);
+        assert_int_equal(myr_sim_run_until(stopped, result.end / 3, &over, &err), MYR_OK);
+        assert_false(over);
+        myr_sim_save(stopped, &image);
+        if (myr_sim_load(other, (struct myr_str){image.data, image.len}, &err) < 0) {
+            fail_msg("%llu b/s: %s", (unsigned long long)pools[i], err.message);
+        }
+        assert_int_equal(myr_sim_run(other, NULL, NULL, &result, &err), MYR_OK);
+        assert_int_equal(result.end, first.end);
+        myr_sim_free(whole);
+        myr_sim_free(stopped);
+        myr_sim_free(other);
+    }
+}
+
 /* Random task graph: transfers and computing, edges from lower to higher numbers. */
 static void random_graph(struct myr_rng *rng, struct myr_sim *sim, uint32_t tasks)
 {
@@ -448,6 +502,7 @@ int main(void)
         cmocka_unit_test(fair_rates_are_those_of_the_naive_solver),
         cmocka_unit_test(rates_stay_right_after_every_single_change),
         cmocka_unit_test(what_two_transfers_share_is_one_tie),
+        cmocka_unit_test(pools_of_many_petabits_are_fast_and_can_be_kept),
         cmocka_unit_test(a_use_without_weight_ties_nothing),
         cmocka_unit_test(random_task_graphs_end_when_the_naive_simulator_says),
         cmocka_unit_test(tasks_that_wait_for_each_other_are_reported),

@@ -351,8 +351,8 @@ static bool channel_right(const struct myr_sim *sim, uint32_t id)
     const struct sim_channel *channel = &sim->channels[id];
     const struct sim_fill *fill = &sim->fills[id];
     if (channel->held > channel->entry_count || channel->updated < 0 ||
-        channel->updated > sim->now || channel->capacity > UINT64_C(1) << 53 ||
-        channel->full_capacity > UINT64_C(1) << 53 || channel->clock >> 118) {
+        channel->updated > sim->now || channel->capacity > SIM_CAPACITY_MAX ||
+        channel->full_capacity > SIM_CAPACITY_MAX || channel->clock >> 118) {
         return false;
     }
     /* What a solve uses is empty between solves; marks are of solves before the next. */

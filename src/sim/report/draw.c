@@ -131,8 +131,9 @@ static void draw_row(struct myr_svg *svg, const struct myr_sim *sim, const struc
             continue;
         }
         myr_buf_clear(&tip);
-        myr_buf_printf(&tip, "%u links, mean %.1f %%, highest %.1f %%: ", cell->links,
-                       cell->sum / cell->links * 100, cell->most * 100);
+        myr_buf_printf(&tip, "%u link%s, mean %.1f %%, highest %.1f %%: ", cell->links,
+                       cell->links == 1 ? "" : "s", cell->sum / cell->links * 100,
+                       cell->most * 100);
         myr_report_channel_name(sim, cell->hottest, &tip);
         myr_svg_rect(svg, LEFT + (int32_t)c * width, y, width - (columns > 32 ? 5 : 15),
                      ROW - 6 * PX, tint_of(cell->most, tint), tip.data);

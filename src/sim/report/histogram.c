@@ -144,7 +144,8 @@ static void draw_bars(struct myr_svg *svg, const struct axis *axis, const uint64
             continue;
         }
         high = high > 8 ? high : 8; /* few are not none */
-        myr_buf_printf(&tip, "%llu flows from ", (unsigned long long)bins[i]);
+        myr_buf_printf(&tip, "%llu flow%s from ", (unsigned long long)bins[i],
+                       bins[i] == 1 ? "" : "s");
         report_put_time(&tip, axis->low + (axis->high - axis->low) / BINS * i);
         myr_buf_put_lit(&tip, " to ");
         report_put_time(&tip, axis->low + (axis->high - axis->low) / BINS * (i + 1));

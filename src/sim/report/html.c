@@ -72,7 +72,8 @@ static void put_task(const struct myr_sim *sim, uint32_t id, struct myr_buf *buf
         report_put_rank(buf, message.to);
         myr_buf_put_lit(buf, ", ");
     } else {
-        myr_buf_printf(buf, "%u flows of ", pattern->message_count);
+        myr_buf_printf(buf, "%u flow%s of ", pattern->message_count,
+                       pattern->message_count == 1 ? "" : "s");
     }
     char bytes[32];
     myr_buf_printf(buf, "%s bytes", myr_u64_grouped(task->bits / 8, bytes));

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "engine/internal.h"
+#include "myriad/text/amount.h"
 
 static int by_time(const void *a, const void *b)
 {
@@ -61,18 +62,19 @@ double myr_times_mean_us(const struct myr_times *times)
     return times->flows ? times->sum_ps / flows / (double)MYR_PS_PER_US : 0;
 }
 
-/* The largest unit of which there is at least one; nanoseconds for all that is shorter. */
+/* The largest unit of which there is at least one, written with three digits behind the point;
+ * nanoseconds for all that is shorter. */
 struct myr_time_unit myr_times_unit(myr_ps time)
 {
-    static const struct myr_time_unit units[] = {{"s", MYR_PS_PER_S},
-                                                 {"ms", 1000 * MYR_PS_PER_US},
+    static const struct myr_time_unit units[] = {{"ns", MYR_PS_PER_NS},
                                                  {"us", MYR_PS_PER_US},
-                                                 {"ns", MYR_PS_PER_NS}};
-    size_t i = 0;
-    while (i + 1 < MYR_ARRAY_COUNT(units) && time < units[i].ps) {
-        i++;
-    }
-    return units[i];
+                                                 {"ms", 1000 * MYR_PS_PER_US},
+                                                 {"s", MYR_PS_PER_S}};
+    static const struct myr_unit written[] = {{(double)MYR_PS_PER_NS, 1000, 3, 0, ""},
+                                              {(double)MYR_PS_PER_US, 1000, 3, 0, ""},
+                                              {1000 * (double)MYR_PS_PER_US, 1000, 3, 0, ""},
+                                              {(double)MYR_PS_PER_S, 0, 3, 0, ""}};
+    return units[myr_text_unit((double)time, written, MYR_ARRAY_COUNT(written))];
 }
 
 const char *myr_times_text(struct myr_arena *arena, myr_ps time)

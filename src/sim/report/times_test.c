@@ -171,6 +171,10 @@ static void times_are_shown_in_the_unit_of_their_size(void **state)
         {1000000, "1.000 us"},
         {1947944000, "1.948 ms"},
         {999 * MYR_PS_PER_US, "999.000 us"},
+        {999999400, "999.999 us"}, /* what is written decides over the unit */
+        {999999600, "1.000 ms"},
+        {999999400000, "999.999 ms"},
+        {999999600000, "1.000 s"},
         {MYR_PS_PER_S, "1.000 s"},
         {61 * MYR_PS_PER_S, "61.000 s"},
     };

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "myriad/text/amount.h"
 #include "myriad/text/json.h"
 #include "picture/chart_head.h"
 
@@ -35,16 +36,18 @@ static const struct chart_frame curve_frames[] = {
 /* About three digits: for axes and tips, where more would be noise. */
 void myr_chart_number(struct myr_buf *buf, double value)
 {
-    double size = value < 0 ? -value : value;
     /* Thousands only from ten of them on: "9500" is as short as "9.5k". */
-    const char *suffix = size >= 1e9 ? "G" : size >= 1e6 ? "M" : size >= 1e4 ? "k" : "";
-    double scaled = size >= 1e9   ? value / 1e9
-                    : size >= 1e6 ? value / 1e6
-                    : size >= 1e4 ? value / 1e3
-                                  : value;
+    static const struct myr_unit units[] = {
+        {1, 1e4, 0, MYR_UNIT_BEHIND, ""},
+        {1e3, 1e3, 0, MYR_UNIT_BEHIND, "k"},
+        {1e6, 1e3, 0, MYR_UNIT_BEHIND, "M"},
+        {1e9, 0, 0, MYR_UNIT_BEHIND, "G"},
+    };
+    const struct myr_unit *unit = &units[myr_text_unit(value, units, MYR_ARRAY_COUNT(units))];
+    double scaled = value / unit->size;
     double left = scaled < 0 ? -scaled : scaled;
     myr_json_number(buf, scaled, left >= 100 ? 0 : left >= 10 ? 1 : left >= 1 ? 2 : 3);
-    myr_buf_puts(buf, suffix);
+    myr_buf_puts(buf, unit->name);
 }
 
 /* log2 without libm, whose last bit differs between machines. */

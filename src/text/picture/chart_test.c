@@ -28,6 +28,12 @@ static void numbers_have_few_digits(void **state)
     assert_string_equal(number(&buf, 20000), "20k");
     assert_string_equal(number(&buf, 1.5e6), "1.5M");
     assert_string_equal(number(&buf, -3), "-3");
+    assert_string_equal(number(&buf, 9999.4), "9999");
+    assert_string_equal(number(&buf, 9999.6), "10k");
+    assert_string_equal(number(&buf, 999499), "999k");
+    assert_string_equal(number(&buf, 999999), "1M");
+    assert_string_equal(number(&buf, -999999), "-1M");
+    assert_string_equal(number(&buf, 999.6e6), "1G");
     myr_buf_done(&buf);
 }
 
