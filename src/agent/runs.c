@@ -40,6 +40,7 @@ static void unwatch(struct run *run)
 {
     launch_unwatch(&run->watch);
     run->shim = 0;
+    MYR_ASSERT(!run->watch);
 }
 
 /* False: its end is not on the disk yet, or cannot be remembered; looked at again. */
@@ -92,6 +93,7 @@ static void end_unborn(struct run *run, enum ending_kind kind, const char *why)
 /* Somebody else's GPUs, or an older self: negative for good, 0 not yet, 1 free. */
 static int gpus_are_free(const struct run *run, const struct run **ret_other)
 {
+    MYR_ASSERT(run->state == RUN_WAITING && run->gpus != 0); /* who runs has asked before */
     for (size_t i = 0; i < run->runs->items.count; i++) {
         const struct run *other = run->runs->items.items[i];
         if (other == run || !run_is_alive(other)) {
@@ -121,11 +123,13 @@ static void spawn(struct run *run, int lock)
     /* The first one that dies is followed at once, one that dies again and again is not. */
     run->retry_ns = boot_clock_ns() + run->respawns * SECOND_NS;
     run->respawns += run->respawns < RESPAWN_MAX_S;
+    MYR_ASSERT(run->respawns > 0 && run->respawns <= RESPAWN_MAX_S);
     if (launch_shim(run->folder, lock, &run->shim, &err) < 0) {
         say("%s", err.message);
         return;
     }
     run->shim_began = process_began(run->shim, NULL, NULL);
+    MYR_ASSERT(run->shim > 0);
     launch_watch(run->runs->loop, run->shim, on_shim_gone, run, &run->watch);
 }
 
@@ -156,10 +160,12 @@ static void ask_to_stop(struct run *run, uint32_t grace_s)
     struct myr_err err = {};
     MYR_ASSERT(run_is_alive(run));
     int len = snprintf(text, sizeof(text), "grace_s %u\n", grace_s);
+    MYR_ASSERT(len > 0 && len < (int)sizeof(text));
     int64_t patience_ns = boot_clock_ns() + (grace_s + SHIM_PATIENCE_S) * SECOND_NS;
     run->patience_ns =
         run->stopping && run->patience_ns < patience_ns ? run->patience_ns : patience_ns;
     run->stopping = true;
+    MYR_ASSERT(run->patience_ns > 0 && run->patience_ns <= patience_ns); /* never put off */
     if (run->state == RUN_WAITING) {
         end_unborn(run, ENDING_STOPPED, "by order, before it began");
         return;
@@ -180,6 +186,7 @@ static void look(struct run *run, bool waits)
         return;
     }
     if (waits) {
+        MYR_ASSERT(run->shim == 0 && !run->watch); /* it has no launcher yet */
         try_launch(run);
         return;
     }
@@ -258,6 +265,7 @@ static int write_order(struct runs *runs, uint32_t epoch, const struct myr_wire_
     char folder[AGENT_PATH_MAX];
     char tag[80];
     char socket[AGENT_PATH_MAX];
+    MYR_ASSERT(runs->state && runs->sockets);
     MYR_TRY(myr_io_secret(8, &secret, err));
     snprintf(folder, sizeof(folder), "%s/run/%llu.%u", runs->state, (unsigned long long)start->job,
              epoch);
@@ -378,6 +386,7 @@ void runs_acked(struct runs *runs, const struct report *report)
                      (report->type == MYR_WIRE_STOPPED ? run->epoch <= report->epoch
                                                        : run->epoch == report->epoch);
         if (last && meant && run->state == RUN_ENDED) {
+            MYR_ASSERT(!run->watch && run->shim == 0); /* it ended, and was let go */
             if (file_put(run->folder, "acked", MYR_STR("acked 1\n"), NULL) == MYR_OK) {
                 run->state = RUN_ACKED;
             }
@@ -389,6 +398,7 @@ static void watch_again(struct run *run)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     uint64_t pid = 0, began = 0;
+    MYR_ASSERT(run->shim == 0 && !run->watch && run_is_alive(run));
     if (file_get(run->folder, "shim", &text, NULL) < 0 ||
         !line_u64((struct myr_str){text.data, text.len}, "pid", INT32_MAX, &pid) ||
         !line_u64((struct myr_str){text.data, text.len}, "began", UINT64_MAX, &began) ||

@@ -5,6 +5,8 @@
 void run_report(struct runs *runs, enum myr_wire_type type, uint64_t job, uint32_t epoch,
                 uint32_t code, struct myr_str text)
 {
+    MYR_ASSERT(type == MYR_WIRE_STARTED || type == MYR_WIRE_STOPPED);
+    MYR_ASSERT(type == MYR_WIRE_STARTED || code == 0); /* a stop cannot fail */
     struct report out = {.type = type, .job = job, .epoch = epoch, .code = code};
     snprintf(out.text, sizeof(out.text), "%.*s", (int)text.len, text.len ? text.data : "");
     reports_add(runs->reports, &out);
@@ -27,6 +29,7 @@ static void tell_stopped(struct run *run, struct myr_str line)
         }
     }
     if (oldest > run->epoch) {
+        MYR_ASSERT(run->epoch <= epoch && (oldest > epoch || run->epoch < oldest));
         run_report(run->runs, MYR_WIRE_STOPPED, run->job, oldest > epoch ? epoch : run->epoch, 0,
                    line);
     }
@@ -65,6 +68,7 @@ void run_tell_step(struct run *run)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct progress now = {};
+    MYR_ASSERT(run->state != RUN_ACKED); /* the last step was told with its end */
     if (!file_is_there(run->folder, "progress") ||
         file_get(run->folder, "progress", &text, NULL) < 0 ||
         !progress_read((struct myr_str){text.data, text.len}, &now) ||
@@ -84,6 +88,7 @@ void run_tell_stuck(struct run *run)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     uint64_t count = 0;
+    MYR_ASSERT(run_is_alive(run));
     if (run->said_stuck || !file_is_there(run->folder, "stuck")) {
         return;
     }
