@@ -132,6 +132,10 @@ static void a_rank_that_wrote_nothing_has_nothing(void **state)
     assert_int_equal(size, 0);
     assert_int_equal(offset, 0);
     assert_int_equal(text.len, 0);
+    offset = 77;
+    size = 1;
+    output_fetch("/no/such/folder", 3, &offset, 100, &text, &size);
+    assert_true(size == 0 && offset == 0 && text.len == 0);
 }
 
 int main(void)
