@@ -97,6 +97,7 @@ static void send_inventory(struct agent *agent)
     if (agent->gpus == 0) {
         agent->gpus = agent->runs.gpus = inventory.gpus;
     }
+    MYR_ASSERT(agent->runs.gpus == agent->gpus);
     (void)session_send(&agent->session, MYR_WIRE_INVENTORY, agent->session.boot_number, &inventory);
 }
 
@@ -144,6 +145,7 @@ static void collected_all(struct agent *agent)
     agent->collector = NULL;
     close(agent->collector_fd);
     agent->collector_fd = -1;
+    MYR_ASSERT(!agent->collector); /* the next one may be started */
     if (good) {
         myr_buf_clear(&agent->inventory);
         myr_buf_put(&agent->inventory, agent->collected.data, agent->collected.len);
@@ -153,6 +155,7 @@ static void collected_all(struct agent *agent)
     if (agent->test.wanted) {
         answer_test(agent, good);
     }
+    MYR_ASSERT(!agent->test.wanted && agent->collected.len == 0);
 }
 
 /* Called again until the end of the pipe, which is the end of the collector. */
@@ -160,6 +163,7 @@ static void on_collected(uv_poll_t *poll, int status, int events)
 {
     struct agent *agent = poll->data;
     char bytes[4096];
+    MYR_ASSERT(poll == agent->collector && agent->collector_fd >= 0);
     (void)status;
     (void)events;
     ssize_t got = read(agent->collector_fd, bytes, sizeof(bytes));
@@ -191,6 +195,7 @@ static void collect(struct agent *agent)
     uv_poll_init(&agent->loop, agent->collector, agent->collector_fd);
     agent->collector->data = agent;
     uv_poll_start(agent->collector, UV_READABLE, on_collected);
+    MYR_ASSERT(agent->collected.len == 0); /* of the one before nothing is left */
 }
 
 /* --- what the controller says */
@@ -209,6 +214,7 @@ static void take_fetch(struct agent *agent, uint32_t epoch, const struct myr_wir
         .job = fetch->job, .rank = fetch->rank, .offset = fetch->offset, .ended = 1};
     /* 0 asks for as much as fits into a message. */
     size_t most = fetch->bytes && fetch->bytes < FETCH_BYTES ? fetch->bytes : FETCH_BYTES;
+    MYR_ASSERT(most > 0 && most <= FETCH_BYTES);
     if (run) {
         output_fetch(run->folder, fetch->rank, &out.offset, most, &data, &out.size);
         out.ended = run->state >= RUN_ENDED;
@@ -243,10 +249,12 @@ static void heard(struct agent *agent)
 {
     int64_t now = boot_clock_ns();
     char text[64];
+    MYR_ASSERT(agent->heard_fd >= 0 && now >= agent->heard_ns);
     /* Once a second is enough: leases count in seconds. */
     if (now - agent->heard_ns >= 1000000000) {
         /* In place, and always of one length: it must not fail on a full disk. */
         int len = snprintf(text, sizeof(text), "at_ns %019lld\n", (long long)now);
+        MYR_ASSERT(len == 26); /* the digits of the last one are written over, all of them */
         if (pwrite(agent->heard_fd, text, (size_t)len, 0) == len) {
             agent->heard_ns = now;
         }
@@ -291,6 +299,7 @@ static void on_message(void *context, const struct myr_wire_message *message)
 static void end(struct agent *agent, int status)
 {
     agent->status = status;
+    MYR_ASSERT(status >= 0 && status < 256); /* of a process */
     uv_stop(&agent->loop);
 }
 
@@ -333,6 +342,7 @@ static void renew(struct agent *agent)
         return;
     }
     struct myr_wire_enrol enrol = {.token = MYR_STR(""), .csr = {csr.data, csr.len}};
+    MYR_ASSERT(csr.len > 0 && !agent->asked_renewal);
     /* Only where it was sent: what is lost with a connection is asked for again. */
     agent->asked_renewal =
         session_send(&agent->session, MYR_WIRE_ENROL, agent->session.boot_number, &enrol) > 0;
@@ -359,6 +369,7 @@ static void on_bell(uv_poll_t *poll, int status, int events)
 {
     struct agent *agent = poll->data;
     char bytes[16];
+    MYR_ASSERT(poll == &agent->bell && agent->bell_fd >= 0);
     (void)status;
     (void)events;
     while (recv(agent->bell_fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0) {
@@ -406,6 +417,7 @@ static void open_bell(struct agent *agent)
 static int lock_state(struct agent *agent, struct myr_err *err)
 {
     char path[AGENT_PATH_MAX];
+    MYR_ASSERT(agent->lock_fd < 0);
     path_join(path, agent->settings->state, "lock");
     agent->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (agent->lock_fd < 0) {
@@ -413,6 +425,7 @@ static int lock_state(struct agent *agent, struct myr_err *err)
     }
     /* A child of an agent that was just killed may hold it too, until it becomes a program. */
     int tries = 0;
+    MYR_ASSERT(agent->lock_fd >= 0);
     while (flock(agent->lock_fd, LOCK_EX | LOCK_NB) < 0 && ++tries < LOCK_TRIES) {
         (void)poll(NULL, 0, 50);
     }
@@ -484,6 +497,7 @@ static int enrol_apart(const struct settings *settings, struct myr_err *err)
 static int prepare(struct agent *agent, struct myr_err *err)
 {
     struct settings *settings = (struct settings *)agent->settings;
+    MYR_ASSERT(!agent->session.tls && agent->collector_fd < 0); /* nothing has begun */
     MYR_TRY(lock_state(agent, err));
     if (settings->pretend) {
         MYR_TRY(inventory_pretend(settings->pretend, &agent->pretended, err));
@@ -541,8 +555,10 @@ static int start(struct agent *agent, struct myr_err *err)
                                 .reports = &agent->reports};
     /* Before the session: the welcome is answered with what runs. */
     MYR_TRY(runs_open(&agent->runs, err));
+    MYR_ASSERT(!agent->session.stream);
     collect(agent);
     agent->session.loop = &agent->loop;
+    MYR_ASSERT(agent->settings->plain == (agent->session.tls == NULL));
     agent->session.host = settings->host;
     agent->session.port = settings->port;
     agent->session.name = settings->name;

@@ -77,15 +77,14 @@ static void assert_apart(void)
     }
 }
 
-/* An epoch that the controller named is told only when nothing up to it is left, and then it is. */
+/* STOPPED is told only when nothing up to its epoch is left, and then it is. */
 static void assert_told(void)
 {
     for (size_t i = 0; i < reports.items.count; i++) {
         const struct report *report = &reports.items.items[i];
         if (report->type == MYR_WIRE_STOPPED) {
             uint32_t newest = told[report->job];
-            assert_true(runs_find(&runs, report->job, report->epoch) ||
-                        !any_lives(report->job, report->epoch));
+            assert_false(any_lives(report->job, report->epoch));
             told[report->job] = report->epoch > newest ? report->epoch : newest;
         }
     }
@@ -152,7 +151,8 @@ static void start(uint64_t job, uint32_t epoch)
 static void end_one(struct run *run)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    struct ending ending = {.kind = myr_rng_below(&rng, 2) ? ENDING_EXIT : ENDING_STOPPED,
+    static const enum ending_kind kinds[] = {ENDING_EXIT, ENDING_STOPPED, ENDING_START};
+    struct ending ending = {.kind = kinds[myr_rng_below(&rng, MYR_ARRAY_COUNT(kinds))],
                             .line = MYR_STR("so it was")};
     if (run->state == RUN_STARTING && myr_rng_below(&rng, 2)) {
         put_into(run, "started", "started 1\n");
@@ -274,6 +274,53 @@ static void a_stop_is_told_when_the_oldest_is_gone(void **state)
     remove_all();
 }
 
+/* Whether the stop names it, goes beyond it, or a newer order takes its place. */
+static void one_that_waits_is_not_told_before_the_one_that_dies(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {"kind stopped\nrank 0\ncode 0\nsignal 0\n",
+                                       "kind exit\nrank 0\ncode 1\nsignal 0\n",
+                                       "kind start\nrank 0\ncode 1\nsignal 0\n"};
+    for (uint32_t i = 0; i < 4 * MYR_ARRAY_COUNT(ends); i++) {
+        bool anew = i % 2, beyond = i / 2 % 2;
+        make_all(i);
+        start(1, 1);
+        put_into(runs_find(&runs, 1, 1), "launched", "launched 1\n");
+        start(1, 2);
+        assert_int_equal(runs_find(&runs, 1, 2)->state, RUN_WAITING);
+        owed[1] = beyond ? 3 : 2;
+        runs_stop(&runs, owed[1], &(struct myr_wire_stop){.job = 1, .grace_s = 5});
+        assert_int_equal(runs_find(&runs, 1, 2)->state, RUN_ENDED);
+        assert_int_equal(reports.items.count, 0);
+        if (anew) { /* what the stop has named is forgotten, but not which runs there were */
+            runs_done(&runs);
+            open_all();
+            owed[1] = 2;
+            assert_int_equal(reports.items.count, 0);
+        }
+        put_into(runs_find(&runs, 1, 1), "exit", ends[i / 4]);
+        runs_look(&runs);
+        assert_told();
+        assert_int_equal(told[1], owed[1]);
+        runs_acked(&runs, &(struct report){.type = MYR_WIRE_STOPPED, .job = 1, .epoch = told[1]});
+        assert_int_equal(runs_find(&runs, 1, 1)->state, RUN_ACKED);
+        assert_int_equal(runs_find(&runs, 1, 2)->state, RUN_ACKED);
+        remove_all();
+    }
+    make_all(99);
+    start(1, 1);
+    start(1, 2);
+    start(1, 3); /* the second goes without having begun */
+    assert_int_equal(runs_find(&runs, 1, 2)->state, RUN_ENDED);
+    assert_int_equal(reports.items.count, 0);
+    put_into(runs_find(&runs, 1, 1), "exit", ends[0]);
+    runs_look(&runs);
+    assert_int_equal(runs_find(&runs, 1, 3)->state, RUN_STARTING);
+    assert_told();
+    assert_int_equal(told[1], 2);
+    remove_all();
+}
+
 static void order_gpu(uint64_t job)
 {
     const struct myr_wire_start order = {.job = job,
@@ -325,6 +372,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whatever_comes),
         cmocka_unit_test(a_stop_is_told_when_the_oldest_is_gone),
+        cmocka_unit_test(one_that_waits_is_not_told_before_the_one_that_dies),
         cmocka_unit_test(who_waits_for_a_gpu_waits_after_a_restart_too),
         cmocka_unit_test(an_ending_without_a_line_has_an_empty_one),
     };

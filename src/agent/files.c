@@ -29,6 +29,7 @@ static int path_of(const char *folder, const char *name, char ret[AGENT_PATH_MAX
                    struct myr_err *err)
 {
     path_join(ret, folder, name);
+    MYR_ASSERT(name[0]);
     return ret[0] ? MYR_OK
                   : myr_err_set(err, MYR_EINVAL, "%.100s...: the name is too long", folder);
 }
@@ -80,6 +81,7 @@ static int write_all(int fd, struct myr_str text)
             return -1;
         }
         at += put > 0 ? (size_t)put : 0;
+        MYR_ASSERT(at <= text.len);
     }
     return 0;
 }
@@ -153,6 +155,7 @@ int file_get(const char *folder, const char *name, struct myr_buf *ret, struct m
         }
         ret->len += got > 0 ? (size_t)got : 0;
         ret->data[ret->len] = '\0';
+        MYR_ASSERT(ret->len <= AGENT_FILE_MAX + 4096);
     }
     /* Said before close(), which has errors of its own. */
     int rc = got < 0 ? myr_err_errno(err, "cannot read", path)
@@ -233,6 +236,7 @@ bool line_text(struct myr_str text, const char *key, struct myr_str *ret)
         }
         if ((size_t)(stop - at) > len && memcmp(at, key, len) == 0 && at[len] == ' ') {
             *ret = (struct myr_str){at + len + 1, (size_t)(stop - at) - len - 1};
+            MYR_ASSERT(ret->data + ret->len == stop);
             return true;
         }
         at = stop + 1;

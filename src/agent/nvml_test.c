@@ -166,6 +166,10 @@ static void put_answer(const char *what, const struct nvml *nvml, const char *wh
     shutdowns = 0;
     nvml_tell(nvml, why, &answer);
     assert_int_equal(myr_answer_write(&answer, &form, &text, &err), MYR_OK);
+    if (facts) { /* the GPUs are its rows */
+        form.format = MYR_FORMAT_CSV;
+        assert_int_equal(myr_answer_write(&answer, &form, &text, &err), MYR_OK);
+    }
     myr_buf_printf(&story, "%s, ended %u times\n", what, shutdowns);
     for (const char *c = text.data; *c; c++) {
         bool left_out = !facts && (*c == '\n' || (*c == ' ' && c[1] == ' '));

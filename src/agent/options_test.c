@@ -34,9 +34,10 @@ static int remove_folder(void **state)
 #define ARGS_MAX 16
 
 /* One variable, or none, in the place of the whole environment: setenv would keep memory. */
+static char kept[200];
+
 static void set_variable(const char *text)
 {
-    static char kept[200];
     static char *variables[2];
     snprintf(kept, sizeof(kept), "%s", text);
     variables[0] = text[0] ? kept : NULL;
@@ -154,6 +155,8 @@ static void tokens_are_read_and_hidden(void **state)
         assert_string_equal(settings.token.secret, i < 2 ? "word" : "other");
         assert_string_equal(settings.token.fingerprint, SMALL);
         assert_null(getenv("MYRIAD_AGENT_TOKEN"));
+        const char *left = strchr(kept, '='); /* /proc shows the bytes that it began with */
+        assert_true(left && strspn(left + 1, "*") == strlen("other@" DIGITS));
         for (size_t a = 0; a < ARGS_MAX; a++) {
             assert_null(strstr(shown[a], "word"));
             assert_null(strstr(shown[a], SMALL));

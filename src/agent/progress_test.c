@@ -239,6 +239,16 @@ static void datagrams_have_limits(void **state)
         assert_int_equal(progress_parse(whole, &progress), len < PROGRESS_PHASE_MAX);
         assert_int_equal(strlen(progress.phase), len < PROGRESS_PHASE_MAX ? len : 0);
     }
+    for (uint32_t len = 0; len < 3;
+         len++) { /* what was written is read, a phase of one letter too */
+        MYR_CLEANUP(myr_buf_done) struct myr_buf file = {};
+        struct progress put = {.step = 7, .saved = 6, .at_ns = 5, .by_line = true}, got = {};
+        snprintf(put.phase, sizeof(put.phase), "%.*s", (int)len, "ab");
+        progress_write(&put, &file);
+        assert_true(progress_read((struct myr_str){file.data, file.len}, &got));
+        assert_string_equal(got.phase, put.phase);
+        assert_true(got.step == 7 && got.saved == 6 && got.at_ns == 5 && got.by_line);
+    }
     assert_true(progress_parse(MYR_STR("step 3 phase a-b_C9"), &progress));
     assert_string_equal(progress.phase, "a-b_C9");
     assert_false(progress_parse(MYR_STR("step 3 phase a.b"), &progress));

@@ -30,6 +30,7 @@ static void take_out(struct reports *reports, size_t at)
 {
     MYR_ASSERT(at < reports->items.count);
     reports->items.count--;
+    MYR_ASSERT(reports->items.count < REPORTS_MAX);
     memmove(&reports->items.items[at], &reports->items.items[at + 1],
             (reports->items.count - at) * sizeof(struct report));
 }
@@ -60,6 +61,7 @@ void reports_add(struct reports *reports, const struct report *report)
 
 void reports_resend(struct reports *reports)
 {
+    MYR_ASSERT(reports->session && reports->items.count <= REPORTS_MAX);
     for (size_t i = 0; i < reports->items.count; i++) {
         send_one(reports, &reports->items.items[i]);
     }
@@ -81,6 +83,7 @@ void reports_ack(struct reports *reports, uint64_t sequence,
         }
     }
     reports->items.count = kept;
+    MYR_ASSERT(kept <= count);
 }
 
 void reports_done(struct reports *reports)

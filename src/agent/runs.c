@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "launch.h"
+#include "told.h"
 
 #define SECOND_NS 1000000000LL
 
@@ -19,11 +20,6 @@ enum {
     KEPT_RUNS = 8,        /* whose output is kept after their end */
     RESPAWN_MAX_S = 30,
 };
-
-static bool is_alive(const struct run *run)
-{
-    return run->state < RUN_ENDED;
-}
 
 const struct run *runs_find(const struct runs *runs, uint64_t job, uint32_t epoch)
 {
@@ -38,80 +34,13 @@ const struct run *runs_find(const struct runs *runs, uint64_t job, uint32_t epoc
     return best;
 }
 
-static void report(struct runs *runs, enum myr_wire_type type, uint64_t job, uint32_t epoch,
-                   uint32_t code, struct myr_str text)
-{
-    struct report out = {.type = type, .job = job, .epoch = epoch, .code = code};
-    snprintf(out.text, sizeof(out.text), "%.*s", (int)text.len, text.len ? text.data : "");
-    reports_add(runs->reports, &out);
-}
-
 /* --- how one ends */
 
 static void unwatch(struct run *run)
 {
     launch_unwatch(&run->watch);
     run->shim = 0;
-}
-
-/* What the controller waits for: that nothing up to the epoch it named is left. */
-static uint32_t stopped_epoch(const struct run *run)
-{
-    uint32_t epoch = run->asked > run->epoch ? run->asked : run->epoch;
-    MYR_ASSERT(run->state == RUN_ENDED && epoch >= run->epoch);
-    for (size_t i = 0; i < run->runs->items.count; i++) {
-        const struct run *other = run->runs->items.items[i];
-        if (other != run && other->job == run->job && is_alive(other) && other->epoch <= epoch) {
-            return run->epoch;
-        }
-    }
-    return epoch;
-}
-
-/* STARTED that waits is dropped first: it no longer holds. */
-static void tell_ending(struct run *run, const struct ending *ending)
-{
-    struct runs *runs = run->runs;
-    /* Nobody watches it any more, and how it ended was read, or made up by us. */
-    MYR_ASSERT(run->state == RUN_ENDED && !run->watch && run->shim == 0);
-    reports_drop(runs->reports, MYR_WIRE_STARTED, run->job, run->epoch);
-    if (ending->kind == ENDING_START) {
-        report(runs, MYR_WIRE_STARTED, run->job, run->epoch, ending->code ? ending->code : 1,
-               ending->line);
-    } else if (ending->kind == ENDING_STOPPED) {
-        report(runs, MYR_WIRE_STOPPED, run->job, stopped_epoch(run), 0, ending->line);
-    } else {
-        struct report out = {.type = MYR_WIRE_EXIT,
-                             .job = run->job,
-                             .epoch = run->epoch,
-                             .rank = ending->rank,
-                             .code = ending->code,
-                             .signal = ending->signal};
-        snprintf(out.text, sizeof(out.text), "%.*s", (int)ending->line.len, ending->line.data);
-        reports_add(runs->reports, &out);
-        if (run->stopping) { /* it ended before the order reached it */
-            report(runs, MYR_WIRE_STOPPED, run->job, stopped_epoch(run), 0, MYR_STR(""));
-        }
-    }
-}
-
-static void tell_step(struct run *run)
-{
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    struct progress now = {};
-    if (!file_is_there(run->folder, "progress") ||
-        file_get(run->folder, "progress", &text, NULL) < 0 ||
-        !progress_read((struct myr_str){text.data, text.len}, &now) ||
-        (run->first_rank != 0 && !now.by_line) || now.at_ns == run->told.at_ns) {
-        return;
-    }
-    struct myr_wire_step step = {.job = run->job, .step = now.step, .saved_step = now.saved};
-    if (run->told.at_ns > 0 && now.step > run->told.step) {
-        step.duration_ns = (now.at_ns - run->told.at_ns) / (int64_t)(now.step - run->told.step);
-    }
-    if (session_send(run->runs->reports->session, MYR_WIRE_STEP, run->epoch, &step) > 0) {
-        run->told = now;
-    }
+    MYR_ASSERT(!run->watch);
 }
 
 /* False: its end is not on the disk yet, or cannot be remembered; looked at again. */
@@ -120,7 +49,7 @@ static bool take_ending(struct run *run)
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct ending ending;
     struct myr_err err = {};
-    MYR_ASSERT(is_alive(run)); /* it ends once */
+    MYR_ASSERT(run_is_alive(run)); /* it ends once */
     if (!file_is_there(run->folder, "exit")) {
         return false;
     }
@@ -136,10 +65,10 @@ static bool take_ending(struct run *run)
         say("%s", err.message);
         return false;
     }
-    tell_step(run); /* the last one */
+    run_tell_step(run); /* the last one */
     unwatch(run);
     run->state = RUN_ENDED;
-    tell_ending(run, &ending);
+    run_tell_ending(run, &ending);
     return true;
 }
 
@@ -164,9 +93,10 @@ static void end_unborn(struct run *run, enum ending_kind kind, const char *why)
 /* Somebody else's GPUs, or an older self: negative for good, 0 not yet, 1 free. */
 static int gpus_are_free(const struct run *run, const struct run **ret_other)
 {
+    MYR_ASSERT(run->state == RUN_WAITING && run->gpus != 0); /* who runs has asked before */
     for (size_t i = 0; i < run->runs->items.count; i++) {
         const struct run *other = run->runs->items.items[i];
-        if (other == run || !is_alive(other)) {
+        if (other == run || !run_is_alive(other)) {
             continue;
         }
         if (other->job == run->job && other->epoch < run->epoch) {
@@ -193,11 +123,13 @@ static void spawn(struct run *run, int lock)
     /* The first one that dies is followed at once, one that dies again and again is not. */
     run->retry_ns = boot_clock_ns() + run->respawns * SECOND_NS;
     run->respawns += run->respawns < RESPAWN_MAX_S;
+    MYR_ASSERT(run->respawns > 0 && run->respawns <= RESPAWN_MAX_S);
     if (launch_shim(run->folder, lock, &run->shim, &err) < 0) {
         say("%s", err.message);
         return;
     }
     run->shim_began = process_began(run->shim, NULL, NULL);
+    MYR_ASSERT(run->shim > 0);
     launch_watch(run->runs->loop, run->shim, on_shim_gone, run, &run->watch);
 }
 
@@ -226,12 +158,14 @@ static void ask_to_stop(struct run *run, uint32_t grace_s)
 {
     char text[64];
     struct myr_err err = {};
-    MYR_ASSERT(is_alive(run));
+    MYR_ASSERT(run_is_alive(run));
     int len = snprintf(text, sizeof(text), "grace_s %u\n", grace_s);
+    MYR_ASSERT(len > 0 && len < (int)sizeof(text));
     int64_t patience_ns = boot_clock_ns() + (grace_s + SHIM_PATIENCE_S) * SECOND_NS;
     run->patience_ns =
         run->stopping && run->patience_ns < patience_ns ? run->patience_ns : patience_ns;
     run->stopping = true;
+    MYR_ASSERT(run->patience_ns > 0 && run->patience_ns <= patience_ns); /* never put off */
     if (run->state == RUN_WAITING) {
         end_unborn(run, ENDING_STOPPED, "by order, before it began");
         return;
@@ -244,43 +178,25 @@ static void ask_to_stop(struct run *run, uint32_t grace_s)
     }
 }
 
-static void tell_stuck(struct run *run)
-{
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    uint64_t count = 0;
-    if (run->said_stuck || !file_is_there(run->folder, "stuck")) {
-        return;
-    }
-    if (file_get(run->folder, "stuck", &text, NULL) == MYR_OK) {
-        (void)line_u64((struct myr_str){text.data, text.len}, "count", UINT32_MAX, &count);
-    }
-    char words[160];
-    snprintf(words, sizeof(words), "%llu processes of job %llu do not die: the node needs a reset",
-             (unsigned long long)count, (unsigned long long)run->job);
-    struct myr_wire_symptom symptom = {
-        .id = MYR_STR("rank-unkillable"), .count = count, .text = myr_str_from(words)};
-    struct session *session = run->runs->reports->session;
-    run->said_stuck = session_send(session, MYR_WIRE_SYMPTOM, session->boot_number, &symptom) > 0;
-}
-
 /* By its files alone: where it is, whether its launcher lives, and whether it has ended. */
 static void look(struct run *run, bool waits)
 {
     int64_t now = boot_clock_ns();
-    if (waits != (run->state == RUN_WAITING) || !is_alive(run) || take_ending(run)) {
+    if (waits != (run->state == RUN_WAITING) || !run_is_alive(run) || take_ending(run)) {
         return;
     }
     if (waits) {
+        MYR_ASSERT(run->shim == 0 && !run->watch); /* it has no launcher yet */
         try_launch(run);
         return;
     }
     if (run->state == RUN_STARTING && file_is_there(run->folder, "started")) {
         run->state = RUN_UP;
         if (!run->stopping) {
-            report(run->runs, MYR_WIRE_STARTED, run->job, run->epoch, 0, MYR_STR(""));
+            run_report(run->runs, MYR_WIRE_STARTED, run->job, run->epoch, 0, MYR_STR(""));
         }
     }
-    tell_stuck(run);
+    run_tell_stuck(run);
     int lock = now >= run->retry_ns ? launch_lock(run->folder) : -1;
     if (lock >= 0) { /* nobody is there; it may have ended between the two looks */
         unwatch(run);
@@ -349,6 +265,7 @@ static int write_order(struct runs *runs, uint32_t epoch, const struct myr_wire_
     char folder[AGENT_PATH_MAX];
     char tag[80];
     char socket[AGENT_PATH_MAX];
+    MYR_ASSERT(runs->state && runs->sockets);
     MYR_TRY(myr_io_secret(8, &secret, err));
     snprintf(folder, sizeof(folder), "%s/run/%llu.%u", runs->state, (unsigned long long)start->job,
              epoch);
@@ -393,7 +310,7 @@ static void stop_older(struct runs *runs, uint64_t job, uint32_t epoch)
 {
     for (size_t i = 0; i < runs->items.count; i++) {
         struct run *run = runs->items.items[i];
-        if (run->job == job && run->epoch < epoch && is_alive(run) && !run->stopping) {
+        if (run->job == job && run->epoch < epoch && run_is_alive(run) && !run->stopping) {
             ask_to_stop(run, 0);
         }
     }
@@ -404,9 +321,9 @@ void runs_start(struct runs *runs, uint32_t epoch, const struct myr_wire_start *
     const struct run *known = epoch > 0 ? runs_find(runs, start->job, epoch) : NULL;
     struct myr_err err = {};
     struct order order;
-    if (known && is_alive(known)) {
+    if (known && run_is_alive(known)) {
         if (known->state == RUN_UP && !known->stopping) {
-            report(runs, MYR_WIRE_STARTED, start->job, epoch, 0, MYR_STR(""));
+            run_report(runs, MYR_WIRE_STARTED, start->job, epoch, 0, MYR_STR(""));
         }
         return; /* else the answer comes when it is up, or gone */
     }
@@ -416,18 +333,18 @@ void runs_start(struct runs *runs, uint32_t epoch, const struct myr_wire_start *
     if (stops_has(runs->stops, start->job, epoch)) {
         for (size_t i = 0; i < runs->items.count; i++) {
             const struct run *run = runs->items.items[i];
-            if (run->job == start->job && run->epoch <= epoch && is_alive(run)) {
+            if (run->job == start->job && run->epoch <= epoch && run_is_alive(run)) {
                 return; /* told when that is gone */
             }
         }
-        report(runs, MYR_WIRE_STOPPED, start->job, epoch, 0, MYR_STR("it was stopped before"));
+        run_report(runs, MYR_WIRE_STOPPED, start->job, epoch, 0, MYR_STR("it was stopped before"));
         return;
     }
     /* An order that was on its way for long starts nothing older. */
     if ((epoch > 1 && stops_add(runs->stops, start->job, epoch - 1, &err) < 0) ||
         write_order(runs, epoch, start, &order, &err) < 0) {
         say("job %llu: %s", (unsigned long long)start->job, err.message);
-        report(runs, MYR_WIRE_STARTED, start->job, epoch, 1, myr_str_from(err.message));
+        run_report(runs, MYR_WIRE_STARTED, start->job, epoch, 1, myr_str_from(err.message));
         return;
     }
     stop_older(runs, start->job, epoch);
@@ -446,29 +363,16 @@ void runs_stop(struct runs *runs, uint32_t epoch, const struct myr_wire_stop *st
     }
     for (size_t i = 0; i < runs->items.count; i++) {
         struct run *run = runs->items.items[i];
-        if (run->job == stop->job && run->epoch <= epoch && is_alive(run)) {
+        if (run->job == stop->job && run->epoch <= epoch && run_is_alive(run)) {
             any = true;
             run->asked = epoch > run->asked ? epoch : run->asked;
             ask_to_stop(run, stop->grace_s < 86400 ? stop->grace_s : 86400);
         }
     }
     if (!any && kept) { /* else it is asked again */
-        report(runs, MYR_WIRE_STOPPED, stop->job, epoch, 0, MYR_STR(""));
+        run_report(runs, MYR_WIRE_STOPPED, stop->job, epoch, 0, MYR_STR(""));
     }
     runs_look(runs);
-}
-
-void runs_say_again(struct runs *runs)
-{
-    for (size_t i = 0; i < runs->items.count; i++) {
-        struct run *run = runs->items.items[i];
-        if (run->state == RUN_UP && !run->stopping) {
-            report(runs, MYR_WIRE_STARTED, run->job, run->epoch, 0, MYR_STR(""));
-        }
-        if (run->state == RUN_UP || run->state == RUN_ENDED) {
-            tell_step(run);
-        }
-    }
 }
 
 /* Only the last word about a run ends its being told; STOPPED is about all epochs up to its own. */
@@ -482,18 +386,10 @@ void runs_acked(struct runs *runs, const struct report *report)
                      (report->type == MYR_WIRE_STOPPED ? run->epoch <= report->epoch
                                                        : run->epoch == report->epoch);
         if (last && meant && run->state == RUN_ENDED) {
+            MYR_ASSERT(!run->watch && run->shim == 0); /* it ended, and was let go */
             if (file_put(run->folder, "acked", MYR_STR("acked 1\n"), NULL) == MYR_OK) {
                 run->state = RUN_ACKED;
             }
-        }
-    }
-}
-
-void runs_tell_steps(struct runs *runs)
-{
-    for (size_t i = 0; i < runs->items.count; i++) {
-        if (runs->items.items[i]->state == RUN_UP) {
-            tell_step(runs->items.items[i]);
         }
     }
 }
@@ -502,6 +398,7 @@ static void watch_again(struct run *run)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     uint64_t pid = 0, began = 0;
+    MYR_ASSERT(run->shim == 0 && !run->watch && run_is_alive(run));
     if (file_get(run->folder, "shim", &text, NULL) < 0 ||
         !line_u64((struct myr_str){text.data, text.len}, "pid", INT32_MAX, &pid) ||
         !line_u64((struct myr_str){text.data, text.len}, "began", UINT64_MAX, &began) ||

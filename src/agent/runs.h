@@ -31,7 +31,7 @@ struct run {
     enum run_state state;
     /* Asked to stop; told of processes that do not die; its launcher was killed by us. */
     bool stopping, said_stuck, shot;
-    uint32_t asked;      /* the epoch of the stop */
+    uint32_t asked;      /* the epoch of the stop, its own or that of one that ended before */
     int64_t patience_ns; /* a launcher that has not stopped by then is killed */
     int64_t retry_ns;    /* no launcher is started before */
     uint32_t respawns;   /* launchers so far; seconds between the next two */
@@ -51,6 +51,11 @@ struct runs {
     char boot[40]; /* of the host, which orders on the disk must have */
     uint32_t gpus; /* of this node; 0: not known yet */
 };
+
+static inline bool run_is_alive(const struct run *run)
+{
+    return run->state < RUN_ENDED;
+}
 
 /* Finds what runs and what has ended. */
 MYR_MUST_USE int runs_open(struct runs *runs, struct myr_err *err);

@@ -23,6 +23,7 @@ static uint64_t retry_ms(struct session *session)
 {
     /* Doubled with each failure, up to five seconds. */
     uint64_t most = RETRY_MIN_MS;
+    MYR_ASSERT(session->failures > 0); /* the first try is at once */
     for (uint32_t i = 1; i < session->failures && most < RETRY_MAX_MS; i++) {
         most *= 2;
     }
@@ -35,6 +36,7 @@ static uint64_t retry_ms(struct session *session)
 
 static void on_retry(uv_timer_t *timer)
 {
+    MYR_ASSERT(!((struct session *)timer->data)->ending);
     connect_now(timer->data);
 }
 
@@ -45,6 +47,7 @@ static void retry_later(struct session *session)
     if (!session->ending) {
         /* Only as far as it counts: the time between tries has long been the longest. */
         session->failures += session->failures < 16;
+        MYR_ASSERT(session->failures > 0);
         uv_timer_start(&session->retry, on_retry, retry_ms(session), 0);
     }
 }
@@ -90,6 +93,7 @@ static void on_beat(uv_timer_t *timer)
 static void on_patience(uv_timer_t *timer)
 {
     struct session *session = timer->data;
+    MYR_ASSERT(session->stream && session->receiving); /* stopped with the connection */
     /* By the boot clock: after a sleep of the host the connection is old at once. */
     if (session->stream && boot_clock_ns() - session->heard_ns > PATIENCE_MS * 1000000LL) {
         session->given_up = "no word from the server";
@@ -122,6 +126,7 @@ static void take_welcome(struct session *session, const struct myr_wire_welcome 
     session->beat_ms = welcome->beat_ms ? welcome->beat_ms : BEAT_MS;
     /* A server that says nonsense must not make a node busy with beating. */
     session->beat_ms = session->beat_ms < 10 ? 10 : session->beat_ms;
+    MYR_ASSERT(session->beat_ms >= 10 && session->failures == 0);
     if (session->said_down) {
         session->said_down = false;
         say("connected to %s:%u as node %u", session->host, session->port, session->node);
@@ -134,6 +139,7 @@ static void take_welcome(struct session *session, const struct myr_wire_welcome 
 /* Hello, welcome and refusal are the session's own; the rest is the owner's. */
 static void take_message(struct session *session, const struct myr_wire_message *message)
 {
+    MYR_ASSERT(session->stream && session->receiving);
     const void *body = message->body;
     switch (message->head.type) {
     case MYR_WIRE_HELLO:
@@ -187,6 +193,7 @@ static void on_data(void *context, struct myr_io_stream *stream, struct myr_str 
 /* Whatever belongs to one connection; name, certificate and count of failures stay. */
 static void forget_connection(struct session *session)
 {
+    MYR_ASSERT(session->stream);
     session->stream = NULL;
     session->given_up = NULL;
     session->welcomed = false;
@@ -196,6 +203,7 @@ static void forget_connection(struct session *session)
         myr_wire_receiver_done(&session->receiver);
         session->receiving = false;
     }
+    MYR_ASSERT(!session->receiving); /* connect_now() makes another */
 }
 
 /* Told to people when the reason changes; the list of servers moves on by one. */
@@ -249,6 +257,7 @@ void session_start(struct session *session)
         session->jitter = (session->jitter ^ (unsigned char)*c) * 1099511628211ULL;
     }
     session->said_down = true;
+    MYR_ASSERT(!session->ending && session->failures == 0);
     uv_timer_init(session->loop, &session->retry);
     uv_timer_init(session->loop, &session->beat);
     uv_timer_init(session->loop, &session->patience);

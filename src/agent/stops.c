@@ -21,6 +21,7 @@ static void forget_oldest(struct stops *stops)
         oldest = stops->items.items[i].used < stops->items.items[oldest].used ? i : oldest;
     }
     stops->items.items[oldest] = stops->items.items[--stops->items.count];
+    MYR_ASSERT(stops->items.count < STOPS_MAX); /* there is room again */
 }
 
 /* Never back to an older epoch. */
@@ -71,6 +72,7 @@ void stops_read(struct stops *stops, struct myr_str text)
 /* The old descriptor is kept until the new one is there: after a rename it leads to no file. */
 static int open_file(struct stops *stops, struct myr_err *err)
 {
+    MYR_ASSERT(stops->folder);
     char path[AGENT_PATH_MAX];
     path_join(path, stops->folder, name);
     int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
@@ -89,6 +91,7 @@ static int write_anew(struct stops *stops, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_buf_put_lit(&text, "");
+    MYR_ASSERT(stops->items.count <= STOPS_MAX);
     for (size_t i = 0; i < stops->items.count; i++) {
         myr_buf_printf(&text, "%llu %u .\n", (unsigned long long)stops->items.items[i].job,
                        stops->items.items[i].epoch);

@@ -44,37 +44,9 @@ int64_t kube_now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* To be freed, or handed on. What goes into it are names that were checked: it always fits. */
-char *kube_path(const char *fmt, ...)
-{
-    struct myr_buf buf = {};
-    char text[4096];
-    va_list args;
-    va_start(args, fmt);
-    int length = vsnprintf(text, sizeof(text), fmt, args);
-    va_end(args);
-    MYR_ASSERT(length > 0 && length < (int)sizeof(text));
-    myr_buf_put(&buf, text, (size_t)length);
-    return buf.data;
-}
-
-/* Plain is what RFC 3986 leaves unreserved. */
-void kube_put_word(struct myr_buf *buf, struct myr_str text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.data[i];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                     c == '-' || c == '.' || c == '_' || c == '~';
-        if (plain) {
-            myr_buf_putc(buf, (char)c);
-        } else {
-            myr_buf_printf(buf, "%%%02X", c);
-        }
-    }
-}
-
 static void request_free(struct client_request *request)
 {
+    MYR_ASSERT(!request->next); /* no queue has it any more */
     free(request->path);
     myr_buf_done(&request->body);
     free(request);
@@ -129,6 +101,7 @@ static void answered(struct client_line *line)
 {
     struct client_request *request = pop_asked(line);
     line->served = true;
+    MYR_ASSERT(line->reply.at == MYR_HTTP_AT_DONE);
     /* Before 'done', which may ask again: that must not go onto a connection that is to end. */
     if (line->streams || (line->stale && line->asked_count == 0)) {
         line->ended = true;
@@ -167,6 +140,7 @@ static void fail(struct client_line *line, struct client_request *request,
 /* All that it was asked. */
 static void fail_all(struct client_line *line, const struct myr_err *why)
 {
+    MYR_ASSERT(!line->asked.first == (line->asked_count == 0));
     struct client_queue asked = line->asked;
     line->asked = (struct client_queue){};
     line->asked_count = 0;
@@ -181,6 +155,7 @@ static void on_open(void *context, struct myr_io_stream *stream)
 {
     struct client_line *line = context;
     (void)stream;
+    MYR_ASSERT(stream == line->stream && !line->ended);
     line->heard_ms = kube_now_ms();
     /* Opened in advance, it may be closed before it is used, like one that has served. */
     line->served = line->asked.first == NULL;
@@ -218,6 +193,7 @@ static void on_data(void *context, struct myr_io_stream *stream, struct myr_str 
 {
     struct client_line *line = context;
     struct myr_err err = {};
+    MYR_ASSERT(stream == line->stream);
     line->heard_ms = kube_now_ms();
     line->client->heard++;
     while (bytes.len > 0 && !line->ended) {
@@ -315,6 +291,7 @@ static const struct myr_io_calls calls = {on_open, on_data, on_closed};
 static void make_head(struct client *client)
 {
     const struct myr_kube_access *access = client->access;
+    MYR_ASSERT(access && access->host && access->port > 0);
     bool six = strchr(access->host, ':') != NULL;
     myr_buf_clear(&client->head);
     myr_buf_printf(&client->head, " HTTP/1.1\r\nHost: %s%s%s:%u\r\n", six ? "[" : "", access->host,
@@ -356,6 +333,7 @@ static void put_request(struct client_line *line, struct client_request *request
     }
     push(&line->asked, request);
     line->asked_count++;
+    MYR_ASSERT(line->asked_count <= (line->streams ? 1 : line->later ? LATER_AT_ONCE : AT_ONCE));
     client->asked++;
     put_head(client, request, &line->out);
     myr_buf_put(&line->out, request->body.data, request->body.len);
@@ -385,6 +363,7 @@ static void refresh_token(struct client *client)
         return;
     }
     client->token_ms = now_ms;
+    MYR_ASSERT(now_ms > 0);
     /*
      * Where it cannot be read the old one goes on: whether it still holds the API server will say.
      */
@@ -399,6 +378,7 @@ static void refresh_token(struct client *client)
 static struct client_line *line_for(struct client *client, const struct client_request *request)
 {
     struct client_line *best = NULL;
+    MYR_ASSERT(!client->closing && client->line_count <= CLIENT_CONNECTIONS);
     if (request->piece) {
         return open_line(client, true, false);
     }
@@ -554,6 +534,7 @@ int kube_begin(struct client *client, uv_loop_t *loop, const struct myr_kube_acc
 int kube_renew(struct client *client, const struct myr_kube_access *access, struct myr_err *err)
 {
     struct myr_io_tls *tls;
+    MYR_ASSERT(!client->closing);
     MYR_TRY(make_tls(access, &tls, err));
     myr_io_tls_free(client->tls);
     client->tls = tls;
@@ -588,6 +569,7 @@ void kube_end(struct client *client)
     client->closing = true;
     free_queue(&client->urgent);
     free_queue(&client->other);
+    MYR_ASSERT(!client->urgent.first && !client->other.first);
     for (struct client_line *line = client->lines; line; line = line->next) {
         myr_io_abort(line->stream);
     }

@@ -36,6 +36,7 @@ static const char *keep(struct round *r, struct myr_str text)
 static void wake_at(struct round *r, int64_t at_ms)
 {
     r->c->wake_ms = at_ms < r->c->wake_ms ? at_ms : r->c->wake_ms;
+    MYR_ASSERT(r->c->wake_ms <= at_ms);
 }
 
 static struct myr_kube_decision *add(struct round *r, const struct kube_gang *gang,
@@ -70,9 +71,11 @@ static struct myr_kube_seat seat_of(struct round *r, const struct kube_pod *pod,
 static void tell(struct round *r, struct kube_gang *gang, enum kube_reason what, const char *text)
 {
     uint64_t digest = myr_hash_bytes(text, strlen(text));
+    MYR_ASSERT(what < KUBE_REASONS && text[0] && !gang->flying);
     struct kube_told *told = &gang->told[what];
     /* What was not so in the last round is new, whatever was said before. */
     bool again = told->round > 0 && told->round + 1 >= r->c->rounds;
+    MYR_ASSERT(told->round < r->c->rounds); /* once a round */
     told->round = r->c->rounds;
     if (again && (told->text == digest || r->now_ms - told->at_ms < TELL_MS)) {
         return;
@@ -90,45 +93,17 @@ static void tell(struct round *r, struct kube_gang *gang, enum kube_reason what,
         }
     }
     struct myr_kube_decision *d = add(r, gang, MYR_KUBE_WAIT, text);
+    MYR_ASSERT(count <= most && most <= KUBE_GANG_PODS_TOLD);
     d->seats = seats;
     d->seat_count = count;
 }
-
-static const char *const misfits[KUBE_MISFITS] = {
-    [KUBE_NOT_READY] = "not ready",
-    [KUBE_CORDONED] = "cordoned",
-    [KUBE_TAINTED] = "tainted, and the pods do not tolerate it",
-    [KUBE_NOT_SELECTED] = "not selected by the pods' nodeSelector or affinity",
-    [KUBE_PORT_TAKEN] = "with a port of the host in use",
-};
 
 static void tell_room(struct round *r, struct kube_gang *gang, uint32_t count,
                       const struct kube_tally *tally)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    myr_buf_printf(&text, "%u pods need a place at once, %u of %u nodes have %u", count,
-                   tally->counts[KUBE_FITS], tally->nodes, tally->places);
-    if (tally->empty < count) {
-        myr_buf_printf(&text, " (%u if nothing ran)", tally->empty);
-    }
-    const char *mark = ": ";
-    for (uint32_t i = 0; i < KUBE_RESOURCES; i++) {
-        if (tally->short_of[i]) {
-            struct myr_str name = r->c->resources.ids.keys[i];
-            myr_buf_printf(&text, "%s%u short of %.*s", mark, tally->short_of[i], (int)name.len,
-                           name.data);
-            mark = ", ";
-        }
-    }
-    for (uint32_t i = 0; i < KUBE_MISFITS; i++) {
-        if (misfits[i] && tally->counts[i]) {
-            myr_buf_printf(&text, "%s%u %s", mark, tally->counts[i], misfits[i]);
-            mark = ", ";
-        }
-    }
-    if (tally->kept) {
-        myr_buf_printf(&text, "%s%u kept for a gang that has waited longer", mark, tally->kept);
-    }
+    MYR_ASSERT(count > 0);
+    kube_tally_put(r->c, tally, count, &text);
     tell(r, gang, REASON_ROOM, text.data);
 }
 
@@ -138,6 +113,7 @@ static void tell_room(struct round *r, struct kube_gang *gang, uint32_t count,
 static void close_nodes(struct round *r, const struct kube_gang *gang)
 {
     uint32_t count = (uint32_t)r->c->nodes.count;
+    MYR_ASSERT(gang->count > 0 && gang->bound == 0);
     if (!r->closed) {
         r->closed = MYR_ARENA_NEW(&r->c->arena, uint64_t, (count + 63) / 64);
     }
@@ -159,6 +135,7 @@ static void close_nodes(struct round *r, const struct kube_gang *gang)
 /* The address at which rank 0 is found: a pod on the host's network has its node's. */
 static const char *master_of(struct round *r, const struct kube_pod *pod, uint32_t node)
 {
+    MYR_ASSERT(node < r->c->nodes.count && r->c->nodes.items[node]);
     if (!pod->host_network && pod->hostname.len && pod->subdomain.len) {
         return myr_arena_printf(&r->c->arena, "%s.%s.%s.svc", pod->hostname.data,
                                 pod->subdomain.data, pod->space.data);
@@ -171,6 +148,7 @@ static bool place_all(struct round *r, struct kube_pod **pods, uint32_t count, u
                       struct kube_tally *tally)
 {
     MYR_CLEANUP(myr_free_at) uint32_t *nodes = myr_xcalloc(count, sizeof(*nodes));
+    MYR_ASSERT(count > 0 && !r->c->use_stale);
     for (uint32_t i = 0; i < count; i++) {
         at[i] = MYR_NONE;
     }
@@ -232,6 +210,7 @@ static void bind_gang(struct round *r, struct kube_gang *gang, struct kube_pod *
     d->placement = myr_arena_printf(&r->c->arena, "%llx-%llu", (unsigned long long)r->epoch,
                                     (unsigned long long)++r->c->placements);
     d->world = count;
+    MYR_ASSERT(d->master && d->placement && r->c->placements > 0);
     d->plan = count > 1 ? kube_plan_make(&r->c->arena, seats, count) : NULL;
 }
 
@@ -268,6 +247,7 @@ static void place_gang(struct round *r, struct kube_gang *gang, uint32_t count)
         r->failed[r->failed_count].count = count;
         r->failed[r->failed_count++].tally = tally;
     }
+    MYR_ASSERT(r->failed_count <= FAILED_KINDS);
     tell_room(r, gang, count, before ? before : &tally);
     r->c->gangs_waiting++;
     if ((before ? before : &tally)->empty < count) {
@@ -283,6 +263,7 @@ static void place_gang(struct round *r, struct kube_gang *gang, uint32_t count)
 /* How many of those that wait are to be placed now; 0: not yet. */
 static uint32_t to_place(const struct kube_gang *gang)
 {
+    MYR_ASSERT(gang->size > 0 && gang->bound == 0);
     if (gang->waits >= gang->size) {
         return gang->size;
     }
@@ -322,6 +303,7 @@ static bool waits_for_old(struct round *r, struct kube_gang *gang)
 static void start_gang(struct round *r, struct kube_gang *gang)
 {
     char text[REASON_BYTES];
+    MYR_ASSERT(gang->bound == 0 && gang->waits > 0 && !gang->stale);
     if (gang->size == 0) {
         snprintf(text, sizeof(text),
                  "annotation " MYR_KUBE_GANG_SIZE " is missing, no number from 1 to %d, or not the "
@@ -331,6 +313,7 @@ static void start_gang(struct round *r, struct kube_gang *gang)
         return;
     }
     uint32_t count = to_place(gang);
+    MYR_ASSERT(count <= gang->size && count <= gang->waits);
     if (count > 0 && waits_for_old(r, gang)) {
         return;
     }
@@ -361,6 +344,7 @@ struct standing {
 static void look_at(struct standing *s, int64_t at_ms)
 {
     s->look_ms = at_ms < s->look_ms ? at_ms : s->look_ms;
+    MYR_ASSERT(s->look_ms <= at_ms);
 }
 
 /* "pod NAME failed"; the first of them counts. */
@@ -376,6 +360,7 @@ static void count_pod(const struct round *r, struct kube_gang *gang, const struc
                       struct standing *s)
 {
     bool same = myr_str_eq(pod->placement, s->placement);
+    MYR_ASSERT(pod->gang_of == gang && s->placement.len > 0);
     if (kube_pod_live(pod) && pod->node.len > 0) {
         uint32_t id = pod->on != MYR_NONE ? pod->on : kube_node_find(r->c, pod->node);
         const struct kube_node *node = id == MYR_NONE ? NULL : r->c->nodes.items[id];
@@ -439,6 +424,7 @@ static void stand(struct round *r, struct kube_gang *gang, struct standing *s)
         count_pod(r, gang, gang->pods[i], s);
     }
     look_for_broken(r, gang, s);
+    MYR_ASSERT(s->bound > 0 && s->bound + s->planned + s->done <= gang->count);
     /* Their owner has made one anew: one of them is missing. */
     if (!s->why[0] && !s->parting && s->fresh && s->bound + s->planned + s->done < s->world) {
         snprintf(s->why, sizeof(s->why), "%u of its %u pods are gone",
@@ -485,6 +471,7 @@ static bool finish(struct round *r, struct kube_gang *gang, const struct standin
     struct myr_kube_seat *seats = MYR_ARENA_NEW(&r->c->arena, struct myr_kube_seat, gang->count);
     struct myr_str master = {};
     uint32_t count = 0;
+    MYR_ASSERT(s->planned > 0 && !gang->flying && s->placement.len > 0);
     kube_use_ready(r->c);
     for (uint32_t i = 0; i < gang->count; i++) {
         const struct kube_pod *pod = gang->pods[i];
@@ -532,6 +519,7 @@ static bool finish(struct round *r, struct kube_gang *gang, const struct standin
 static void look_after(struct round *r, struct kube_gang *gang)
 {
     struct standing s;
+    MYR_ASSERT(gang->bound > 0 && !gang->flying && gang->assumed == 0);
     kube_plan_adopt(gang);
     stand(r, gang, &s);
     if (s.look_ms != INT64_MAX) {
@@ -578,6 +566,7 @@ const struct myr_kube_decision *myr_kube_decide(struct myr_kube_cluster *c, int6
         }
     }
     *ret_count = (uint32_t)c->decisions.count;
+    MYR_ASSERT(c->gangs_waiting <= gangs.count && c->decisions.count <= gangs.count);
     return c->decisions.items;
 }
 

@@ -71,6 +71,8 @@ static void on_timer_closed(uv_handle_t *handle)
 /* Before the end of this turn of the loop, so that the next decisions do not wait for another. */
 static void land(struct flight *f)
 {
+    /* No answer comes to one that is over. */
+    MYR_ASSERT(f->asked == 0 || f->service->stopping);
     if (!f->told) {
         f->told = true;
         myr_kube_over(f->service->cluster, f->decision.gang, !f->broken);
@@ -93,6 +95,7 @@ static void land_later(struct flight *f, int64_t ms)
 
 static void on_again(uv_timer_t *timer)
 {
+    MYR_ASSERT(!((struct flight *)timer->data)->told);
     go(timer->data);
 }
 
@@ -125,6 +128,7 @@ static void put_common(struct flight *f)
 static void put_binding(struct flight *f, const struct myr_kube_seat *seat, struct myr_buf *body)
 {
     const struct myr_kube_decision *d = &f->decision;
+    MYR_ASSERT(seat->rank < d->world && !seat->bound);
     if (f->common.len == 0) {
         put_common(f);
     }
@@ -211,6 +215,7 @@ static bool judge(struct place *p, const struct client_answer *answer)
     struct service *s = f->service;
     struct myr_err err = {};
     char path[160];
+    MYR_ASSERT(!f->told && !p->asked);
     MYR_ASSERT(p->step != STEP_LEAD && p->step != STEP_OVER); /* of these nothing was asked */
     if (answer->rc < 0) {
         kube_trouble(s, source_of(p->step), answer->err);
@@ -266,6 +271,7 @@ static void on_answer(void *context, const struct client_answer *answer)
     MYR_ASSERT(p->asked && f->asked > 0);
     p->asked = false;
     f->asked--;
+    MYR_ASSERT(f->asked < f->count);
     judge(p, answer);
     if (f->asked > 0) {
         return;
@@ -321,6 +327,7 @@ static void ask_place(struct place *p)
 
 static struct tell_owner owner_of(const struct flight *f)
 {
+    MYR_ASSERT(f->count > 0);
     const struct myr_kube_decision *d = &f->decision;
     return (struct tell_owner){f->places[0].seat.space, d->owner_kind, d->owner_name, d->owner_uid,
                                d->owner_api};
@@ -359,6 +366,7 @@ static void told_bound(struct flight *f)
 /* The pods' own events would go with them: the owner is told. */
 static void told_deleted(struct flight *f)
 {
+    MYR_ASSERT(f->step == STEP_DELETE && f->decision.act == MYR_KUBE_REMAKE && !f->broken);
     struct tell_owner owner = owner_of(f);
     kube_tell_owner(f->service, &owner,
                     &(struct tell){"GangRemade", "Warning", f->decision.reason});
@@ -376,6 +384,7 @@ static void advance(struct flight *f)
         /* Nothing is bound yet, or the watch is to tell first what is. */
         land_later(f, f->forbidden ? REFUSED_MS : f->step == STEP_LEAD ? 0 : SETTLE_MS);
     } else if (f->step == STEP_LEAD) {
+        MYR_ASSERT(f->count > 1 && f->places[0].step == STEP_OVER);
         f->step = STEP_BIND;
         for (uint32_t i = 1; i < f->count; i++) {
             f->places[i].step = STEP_BIND;
@@ -420,6 +429,7 @@ void kube_flight_begin(struct service *s, const struct myr_kube_decision *d)
     f->service = s;
     f->begun_ms = kube_now_ms();
     f->count = d->seat_count;
+    MYR_ASSERT((d->act == MYR_KUBE_BIND) == (d->placement != NULL));
     f->decision = (struct myr_kube_decision){.act = d->act,
                                              .gang = copy(f, d->gang),
                                              .master = copy(f, d->master),

@@ -183,6 +183,13 @@ static void what_is_told_of_it(void **state)
     api_gang("g", 12);
     api_schedule(2, 0);
     api_end();
+    api_begin("gangs of one, of which one waits");
+    api.only = "/events";
+    api_nodes(1);
+    api_gang("g", 1);
+    api_gang("h", 1);
+    api_schedule(2, 0);
+    api_end();
     api_begin("events that are refused");
     api.only = "/events";
     api_nodes(2);

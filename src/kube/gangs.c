@@ -89,6 +89,7 @@ void kube_gang_rest(struct myr_kube_cluster *c, struct kube_gang *gang)
         MYR_ASSERT(c->gangs.items[gang->id] == gang);
         c->gangs.items[gang->id] = NULL;
         c->gangs_gone++;
+        MYR_ASSERT(c->gangs_gone <= c->gangs.count);
         free_gang(gang);
         compact(c);
     }
@@ -149,6 +150,7 @@ static void add_pod(struct kube_gang *gang, struct kube_pod *pod)
     pod->seat = gang->count;
     gang->pods[gang->count++] = pod;
     gang->unsorted = true;
+    MYR_ASSERT(gang->count <= gang->room && gang->pods[pod->seat] == pod);
 }
 
 void kube_gang_drop(struct myr_kube_cluster *c, struct kube_pod *pod)
@@ -294,6 +296,7 @@ static void refresh(struct kube_gang *gang)
     gang->size = gang->size == UINT32_MAX ? 0 : gang->size;
     forget_broken(gang);
     gang->stale = gang->unsorted = gang->quiet = false;
+    MYR_ASSERT(gang->size <= MYR_KUBE_GANG_MAX && gang->done <= gang->count);
     MYR_ASSERT(gang->bound + gang->waits <= gang->count && gang->assumed <= gang->count);
 }
 

@@ -233,13 +233,41 @@ static void check_cuts(struct watch *w, const struct client_request *request)
     }
 }
 
+/* There are no other credentials than those that it has. */
+static const char *look_nowhere(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+/* However a watch ends, what it had begun to say is no beginning of what the next one says. */
+static void check_ends(struct watch *w, const struct client_request *request)
+{
+    struct myr_err err = {.code = MYR_EIO, .message = "m"};
+    const struct client_answer ends[] = {{.rc = MYR_EIO, .err = &err, .body = {"", 0}},
+                                         {.status = 200, .body = {"", 0}},
+                                         {.status = 410, .body = {"", 0}},
+                                         {.status = 500, .body = {"", 0}}};
+    w->service->access.url = "u";
+    for (size_t i = 0; i < 2 * MYR_ARRAY_COUNT(ends); i++) {
+        w->relist = i >= MYR_ARRAY_COUNT(ends);
+        w->begun_ms = kube_now_ms();
+        assert_true(hand_over(request, "abc", 3));
+        assert_int_equal(w->line.len, 3);
+        request->done(w, &ends[i % MYR_ARRAY_COUNT(ends)]);
+        assert_int_equal(w->line.len, 0);
+        uv_timer_stop(&w->retry); /* when it is asked again is not looked at here */
+    }
+}
+
 static void pieces_end_where_they_end(void **state)
 {
     static const size_t most = 16 << 20; /* of a line */
     MYR_CLEANUP(myr_buf_done) struct myr_buf said = {};
     struct service *s = calloc(1, sizeof(*s));
     struct myr_kube_policy policy = myr_kube_policy_default();
-    struct myr_kube_schedule schedule = {.say = hear, .context = &said};
+    struct myr_kube_schedule schedule = {
+        .say = hear, .context = &said, .where = {.lookup_env = look_nowhere}};
     const char *page = "{\"metadata\":{\"resourceVersion\":\"5\"},\"items\":[]}";
     (void)state;
     s->schedule = &schedule;
@@ -260,6 +288,8 @@ static void pieces_end_where_they_end(void **state)
     assert_false(request.piece(w, (struct myr_str){bytes, 1}));
     assert_true(w->relist && said.len == 0);
     free(bytes);
+    myr_buf_clear(&w->line);
+    check_ends(w, &request);
     kube_watch_end(w);
     uv_run(&s->loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&s->loop), 0);

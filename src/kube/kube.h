@@ -501,6 +501,9 @@ struct kube_tally {
  */
 bool kube_place(struct myr_kube_cluster *cluster, const struct kube_needs *needs, uint32_t count,
                 const uint64_t *closed, uint32_t *ret, struct kube_tally *tally);
+/* In words, why 'count' pods find no places. */
+void kube_tally_put(const struct myr_kube_cluster *cluster, const struct kube_tally *tally,
+                    uint32_t count, struct myr_buf *ret);
 /* Whether such a pod would fit there if nothing ran. */
 bool kube_could(const struct kube_needs *needs, const struct kube_node *node);
 /* Whether one more such pod fits there now. */

@@ -33,6 +33,7 @@ static void on_timer(uv_timer_t *timer)
 {
     struct lease *l = timer->data;
     struct service *s = l->service;
+    MYR_ASSERT(s->schedule->lease_name && s->begun); /* else nobody starts it */
     /*
      * Flights end where they are before anybody else may begin: none of them binds beside
      * another's.
@@ -50,6 +51,7 @@ static void on_timer(uv_timer_t *timer)
 static char *lease_path(const struct service *s, bool named)
 {
     const struct myr_kube_schedule *c = s->schedule;
+    MYR_ASSERT(c->lease_name && c->lease_space);
     return named ? kube_path("/apis/coordination.k8s.io/v1/namespaces/%s/leases/%s", c->lease_space,
                              c->lease_name)
                  : kube_path("/apis/coordination.k8s.io/v1/namespaces/%s/leases", c->lease_space);
@@ -59,6 +61,7 @@ static char *lease_path(const struct service *s, bool named)
 static void put_lease(const struct lease *l, const char *holder, struct myr_buf *body)
 {
     const struct myr_kube_schedule *c = l->service->schedule;
+    MYR_ASSERT(c->identity && c->identity[0] && c->lease_s > 0);
     struct myr_json json;
     char now[40];
     bool new_holder = strcmp(l->holder, c->identity) != 0;
@@ -102,6 +105,7 @@ static bool read_lease(struct lease *l, struct myr_str body)
          */
         if (!myr_str_eq(version, myr_str_from(l->version))) {
             l->seen_ms = kube_now_ms();
+            MYR_ASSERT(l->seen_ms > 0);
         }
         snprintf(l->version, sizeof(l->version), "%.*s", (int)version.len, version.data);
         snprintf(l->holder, sizeof(l->holder), "%.*s", (int)(holder.len < 250 ? holder.len : 250),
@@ -148,6 +152,7 @@ static void on_put(void *context, const struct client_answer *answer)
     }
     kube_trouble(s, SOURCE_LEASE, NULL);
     l->held_ms = kube_now_ms();
+    MYR_ASSERT(l->version[0] && l->held_ms >= 0); /* what the next renewal goes on from */
     if (!l->leads) {
         l->leads = true;
         s->round_due = true;
@@ -219,6 +224,7 @@ static void ask(struct lease *l)
 void kube_lease_begin(struct service *s)
 {
     struct lease *l = &s->lease;
+    MYR_ASSERT(s->begun && !s->stopping && !l->asking);
     *l = (struct lease){.service = s, .held_ms = -1};
     int rc = uv_timer_init(&s->loop, &l->timer);
     MYR_ASSERT(rc == 0);
@@ -256,6 +262,7 @@ void kube_lease_end(struct service *s)
                                      .done = on_released,
                                      .context = s};
     put_lease(l, "", &request.body);
+    MYR_ASSERT(l->leads && l->version[0]);
     l->asking = true;
     s->report.leases++;
     kube_ask(&s->client, &request);

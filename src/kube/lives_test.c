@@ -19,6 +19,30 @@ static struct myr_buf story;
 static int64_t now_ms;
 static const char *blank; /* behind the first bracket */
 
+/* What is kept of each gang, and of each node that is in use. */
+static void put_kept(void)
+{
+    for (size_t i = 0; i < c->gangs.count; i++) {
+        const struct kube_gang *gang = c->gangs.items[i];
+        if (gang) {
+            myr_buf_printf(&story,
+                           "  gang %s: %u pods of %u, %u wait, %u bound, %u done, %u assumed;%s%s "
+                           "%zu broken\n",
+                           gang->key, gang->count, gang->size, gang->waits, gang->bound, gang->done,
+                           gang->assumed, gang->flying ? " flies" : "", gang->quiet ? " well" : "",
+                           gang->broken.count);
+        }
+    }
+    for (uint32_t i = 0; i < c->use_count; i++) {
+        for (uint32_t k = 0; k < c->resources.ids.count; k++) {
+            if (c->use[i].used[k] != 0) {
+                myr_buf_printf(&story, "  node %u: %lld of resource %u\n", i,
+                               (long long)c->use[i].used[k], k);
+            }
+        }
+    }
+}
+
 static void put_state(void)
 {
     static const char *const acts[] = {"bind", "remake", "wait"};
@@ -46,6 +70,7 @@ static void put_state(void)
                    changed, myr_kube_waits(c),
                    wake_ms == INT64_MAX ? -1LL : (long long)(wake_ms - now_ms), n.nodes, n.usable,
                    n.pods, n.ours, n.waiting, n.bound, n.gangs_waiting);
+    put_kept();
 }
 
 /* Single quotes stand for double ones. */
@@ -146,6 +171,9 @@ static void a_gang(void)
     put_state();
     line(MYR_KUBE_PODS, "DELETED", pod("g-0", "a0", 2, "n1", "Running"));
     line(MYR_KUBE_PODS, "DELETED", pod("g-1", "c1", 2, NULL, "Pending"));
+    myr_buf_puts(&story, "it was made again, and nothing of it is left\n");
+    myr_kube_over(c, "d/g/j", true);
+    put_state();
     line(MYR_KUBE_NODES, "DELETED", node("n9", "", "True")); /* nobody has it */
 }
 

@@ -69,6 +69,7 @@ static void gangs_go_by_class_annotation_age_and_name(void **state)
         }
         for (uint32_t left = PODS; left > 0; left--) {
             struct drawn *first = NULL;
+            char key[40] = "";
             uint32_t count, bound = 0;
             for (uint32_t i = 0; i < PODS; i++) {
                 if (all[i].there && (!first || goes_before(&all[i], first))) {
@@ -79,15 +80,18 @@ static void gangs_go_by_class_annotation_age_and_name(void **state)
             for (uint32_t i = 0; i < count; i++) {
                 if (d[i].act == MYR_KUBE_BIND) {
                     assert_string_equal(d[i].seats[0].name, first->name);
+                    snprintf(key, sizeof(key), "%s", d[i].gang);
                     bound++;
                 }
             }
             assert_int_equal(bound, 1);
-            first->there = false;
-            char key[40];
-            snprintf(key, sizeof(key), "d/%s", first->name);
+            struct kube_gang *gang = kube_gang_find(c, myr_str_from(key));
+            assert_true(gang && gang->flying && gang->pods[0]->assumed != MYR_NONE);
             myr_kube_over(c, key, false); /* it came to nothing, and its pod goes */
+            assert_true(!gang->flying && gang->pods[0]->assumed == MYR_NONE);
+            first->there = false;
             tell_pod(c, "DELETED", first);
+            assert_null(kube_gang_find(c, myr_str_from(key)));
         }
         myr_kube_cluster_free(c);
     }

@@ -260,3 +260,41 @@ bool kube_place(struct myr_kube_cluster *c, const struct kube_needs *needs, uint
     }
     return true;
 }
+
+static const char *const misfits[KUBE_MISFITS] = {
+    [KUBE_NOT_READY] = "not ready",
+    [KUBE_CORDONED] = "cordoned",
+    [KUBE_TAINTED] = "tainted, and the pods do not tolerate it",
+    [KUBE_NOT_SELECTED] = "not selected by the pods' nodeSelector or affinity",
+    [KUBE_PORT_TAKEN] = "with a port of the host in use",
+};
+
+/* Why so many pods find no places. */
+void kube_tally_put(const struct myr_kube_cluster *c, const struct kube_tally *tally,
+                    uint32_t count, struct myr_buf *ret)
+{
+    MYR_ASSERT(tally->counts[KUBE_FITS] <= tally->nodes);
+    myr_buf_printf(ret, "%u pods need a place at once, %u of %u nodes have %u", count,
+                   tally->counts[KUBE_FITS], tally->nodes, tally->places);
+    if (tally->empty < count) {
+        myr_buf_printf(ret, " (%u if nothing ran)", tally->empty);
+    }
+    const char *mark = ": ";
+    for (uint32_t i = 0; i < KUBE_RESOURCES; i++) {
+        if (tally->short_of[i]) {
+            struct myr_str name = c->resources.ids.keys[i];
+            myr_buf_printf(ret, "%s%u short of %.*s", mark, tally->short_of[i], (int)name.len,
+                           name.data);
+            mark = ", ";
+        }
+    }
+    for (uint32_t i = 0; i < KUBE_MISFITS; i++) {
+        if (misfits[i] && tally->counts[i]) {
+            myr_buf_printf(ret, "%s%u %s", mark, tally->counts[i], misfits[i]);
+            mark = ", ";
+        }
+    }
+    if (tally->kept) {
+        myr_buf_printf(ret, "%s%u kept for a gang that has waited longer", mark, tally->kept);
+    }
+}

@@ -28,6 +28,7 @@ const char *kube_plan_make(struct myr_arena *arena, const struct myr_kube_seat *
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     uint64_t digest = 0;
+    MYR_ASSERT(count > 1); /* one alone needs none */
     for (uint32_t i = 0; i < count; i++) {
         MYR_ASSERT(seats[i].rank == i); /* in the order of ranks, as it is read back */
         digest = add_uid(digest, myr_str_from(seats[i].uid));
@@ -107,6 +108,7 @@ void kube_plan_adopt(struct kube_gang *gang)
             pod->master = kube_keep(&pod->arena, lead->master);
             pod->planned_rank = rank;
             pod->planned_world = lead->planned_world;
+            MYR_ASSERT(pod->gang_of == gang && length <= rest.len);
         }
         length += comma != NULL;
         rest = (struct myr_str){rest.data + length, rest.len - length};

@@ -147,11 +147,31 @@ static void a_plan_that_holds_no_more_is_none(void **state)
     }
 }
 
+/* All annotations of an object may have 262,144 bytes: a plan has less than 160,000. */
+static void a_plan_is_so_long_at_most(void **state)
+{
+    static char names[2][80000];
+    (void)state;
+    for (size_t length = 159998; length <= 160001; length++) {
+        MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+        size_t nodes = length - 16 - 2; /* the digest, and a mark before each */
+        memset(names, 0, sizeof(names));
+        memset(names[0], 'n', nodes / 2);
+        memset(names[1], 'm', nodes - nodes / 2);
+        const struct myr_kube_seat seats[] = {{.uid = "a", .node = names[0], .rank = 0},
+                                              {.uid = "b", .node = names[1], .rank = 1}};
+        const char *plan = kube_plan_make(&arena, seats, 2);
+        assert_int_equal(plan != NULL, length < 160000);
+        assert_true(!plan || strlen(plan) == length);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_rest_goes_where_it_was_to_go),
         cmocka_unit_test(a_plan_that_holds_no_more_is_none),
+        cmocka_unit_test(a_plan_is_so_long_at_most),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

@@ -102,6 +102,7 @@ bool kube_quantity(struct myr_str text, int64_t *ret_milli)
     }
     /* Rounded up: who asks for less than a thousandth asks for one. */
     __int128 under = (__int128)below * divisor;
+    MYR_ASSERT(under > 0 && value >= 0 && value <= most);
     __int128 milli = (value * factor + under - 1 + finer) / under;
     *ret_milli = milli > INT64_MAX ? INT64_MAX : (int64_t)milli;
     return true;
@@ -118,6 +119,7 @@ static int64_t days_of(int64_t year, int64_t month, int64_t day)
     year -= month <= 2;
     int64_t era = (year >= 0 ? year : year - 399) / 400;
     int64_t of_era = year - era * 400;
+    MYR_ASSERT(of_era >= 0 && of_era < 400);
     int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
@@ -143,6 +145,7 @@ bool kube_time(struct myr_str text, int64_t *ret_ms)
             return false;
         }
         parts[part] = form[i] == 'd' ? parts[part] * 10 + (c - '0') : 0;
+        MYR_ASSERT(part < MYR_ARRAY_COUNT(parts));
     }
     if (parts[1] < 1 || parts[1] > 12 || parts[2] < 1 || parts[2] > 31 || parts[3] > 23 ||
         parts[4] > 59 || parts[5] > 60) {

@@ -1,4 +1,6 @@
-/* refused: what an API server says when it will not, as one line; and one question for a command.
+/*
+ * refused: what an API server says when it will not, as one line; one question for a command; and
+ * the words that paths are put together from.
  */
 #include <stdio.h>
 
@@ -142,4 +144,35 @@ int myr_kube_ask(const struct myr_kube_access *access, const struct myr_kube_que
     rc = uv_loop_close(&loop);
     MYR_ASSERT(rc == 0);
     return a.rc;
+}
+
+/* --- paths */
+
+/* To be freed, or handed on. What goes into it are names that were checked: it always fits. */
+char *kube_path(const char *fmt, ...)
+{
+    struct myr_buf buf = {};
+    char text[4096];
+    va_list args;
+    va_start(args, fmt);
+    int length = vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    MYR_ASSERT(length > 0 && length < (int)sizeof(text));
+    myr_buf_put(&buf, text, (size_t)length);
+    return buf.data;
+}
+
+/* Plain is what RFC 3986 leaves unreserved. */
+void kube_put_word(struct myr_buf *buf, struct myr_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                     c == '-' || c == '.' || c == '_' || c == '~';
+        if (plain) {
+            myr_buf_putc(buf, (char)c);
+        } else {
+            myr_buf_printf(buf, "%%%02X", c);
+        }
+    }
 }

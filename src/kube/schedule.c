@@ -32,6 +32,7 @@ enum {
 /* A round's work is shared by the gangs that it bound: each is one sample. The oldest make room. */
 static void record_work(struct service *s, double ms, uint32_t gangs)
 {
+    MYR_ASSERT(gangs > 0 && s->work_ms);
     for (uint32_t i = 0; i < gangs; i++) {
         s->work_ms[s->work_count++ % WORK_SAMPLES] = ms / gangs;
     }
@@ -48,6 +49,7 @@ static double cpu_ms(void)
 /* decide.c hands out only what is worth telling; here it is told to pods, owner and log alike. */
 static void tell_waiting(struct service *s, const struct myr_kube_decision *d)
 {
+    MYR_ASSERT(d->act == MYR_KUBE_WAIT && d->reason && d->seat_count <= KUBE_GANG_PODS_TOLD);
     const struct tell tell = {"FailedScheduling", "Warning", d->reason};
     for (uint32_t i = 0; i < d->seat_count; i++) {
         kube_tell_pod(s, &d->seats[i], &tell);
@@ -78,6 +80,7 @@ static void decide_now(struct service *s)
     const struct myr_kube_decision *decisions =
         myr_kube_decide(s->cluster, kube_wall_ms(), s->epoch, &count);
     double took = cpu_ms() - begun;
+    MYR_ASSERT(count == 0 || decisions);
     for (uint32_t i = 0; i < count; i++) {
         bound += decisions[i].act == MYR_KUBE_BIND;
         if (decisions[i].act == MYR_KUBE_WAIT) {
@@ -119,6 +122,7 @@ static void on_check(uv_check_t *check)
         return;
     }
     int64_t since_ms = kube_now_ms() - s->round_ms;
+    MYR_ASSERT(since_ms >= 0);
     /* Too soon after the last one: what comes meanwhile is decided on together with it. */
     if (since_ms < ROUND_MS) {
         if (!uv_is_active((uv_handle_t *)&s->wake) || uv_timer_get_due_in(&s->wake) > ROUND_MS) {
@@ -156,11 +160,13 @@ static void learn_pace(struct service *s, int64_t left, int64_t now_us)
     if (left < s->left) {
         int64_t took_us = (now_us - s->left_us) / (s->left - left);
         s->pace_us = (s->pace_us + between(PACE_MIN_US, took_us, PACE_MAX_US)) / 2;
+        MYR_ASSERT(s->pace_us >= PACE_MIN_US / 2 && s->pace_us <= PACE_MAX_US);
     }
     if (left != s->left) {
         s->left = left;
         s->left_us = now_us;
     }
+    MYR_ASSERT(s->left == left && s->left_us <= now_us);
 }
 
 /*
@@ -200,6 +206,7 @@ static void on_gather(uv_prepare_t *prepare)
     s->heard_us = now_us;
     learn_pace(s, left_to_come(s), now_us);
     s->gather_us = gather_us(s);
+    MYR_ASSERT(s->gather_us >= GATHER_MIN_US && s->gather_us <= REST_MAX_US);
     (void)nanosleep(&(struct timespec){.tv_nsec = s->gather_us * 1000L}, NULL);
 }
 
@@ -227,6 +234,7 @@ static void ask_version(struct service *s);
 static void on_version_again(uv_timer_t *timer)
 {
     struct service *s = timer->data;
+    MYR_ASSERT(timer == &s->wake && !s->stopping);
     if (s->begun) {
         on_wake(timer);
     } else {
@@ -292,6 +300,7 @@ static void on_version(void *context, const struct client_answer *answer)
     kube_trouble(s, SOURCE_VERSION, NULL);
     /* From here on watches and lease have handles, which the end has to close. */
     s->begun = true;
+    MYR_ASSERT(!s->stopping);
     kube_watch_begin(s, MYR_KUBE_NODES);
     kube_watch_begin(s, MYR_KUBE_PODS);
     kube_lease_begin(s);
@@ -339,6 +348,7 @@ static void end_now(uv_timer_t *timer)
 static void on_release_wait(uv_timer_t *timer)
 {
     struct service *s = timer->data;
+    MYR_ASSERT(s->stopping && timer == &s->limit);
     static const int64_t step_ms = 20;
     if (s->lease.asking && kube_now_ms() - s->begun_ms < RELEASE_MS) {
         uv_timer_start(timer, on_release_wait, (uint64_t)step_ms, 0);
@@ -359,6 +369,7 @@ static void stop(struct service *s)
         kube_lease_end(s);
     }
     s->stopping = true;
+    MYR_ASSERT(s->report.seconds >= 0);
     s->begun_ms = kube_now_ms();
     uv_timer_start(&s->limit, on_release_wait, 0, 0);
 }
@@ -396,6 +407,7 @@ static void sum_up(struct service *s)
         /* The smallest sample that 99 of 100 do not pass. */
         r->work_p99_ms = s->work_ms[(count * 99 + 99) / 100 - 1];
         r->work_max_ms = s->work_ms[count - 1];
+        MYR_ASSERT(r->work_p50_ms <= r->work_p99_ms && r->work_p99_ms <= r->work_max_ms);
     }
 }
 

@@ -39,6 +39,7 @@ static void put_event(struct service *s, const struct about *about, const struct
                       struct myr_buf *body)
 {
     struct myr_json json;
+    MYR_ASSERT(about->name && about->kind && tell->type);
     char name[300], now[40];
     /* Names are 253 bytes at most, and must differ from those of another start. */
     snprintf(name, sizeof(name), "%.220s.%llx", about->name,
@@ -85,6 +86,7 @@ void kube_tell_pod(struct service *s, const struct myr_kube_seat *seat, const st
 void kube_tell_owner(struct service *s, const struct tell_owner *owner, const struct tell *tell)
 {
     if (owner->uid) {
+        MYR_ASSERT(owner->space && owner->kind && owner->name && owner->api);
         const struct about about = {owner->space, owner->kind, owner->name, owner->uid, owner->api};
         tell_about(s, &about, tell);
     }

@@ -19,6 +19,7 @@ const char *kube_put_time(char ret[40], bool fine)
     clock_gettime(CLOCK_REALTIME, &now);
     gmtime_r(&now.tv_sec, &parts);
     size_t length = strftime(ret, 40, "%Y-%m-%dT%H:%M:%S", &parts);
+    MYR_ASSERT(length > 0 && length < 32); /* a fraction fits behind it */
     if (fine) {
         snprintf(ret + length, 40 - length, ".%06ldZ", now.tv_nsec / 1000);
     } else {
@@ -31,6 +32,7 @@ const char *kube_put_time(char ret[40], bool fine)
 void kube_say(struct service *s, const char *level, const char *fmt, ...)
 {
     char text[1200];
+    MYR_ASSERT(s->schedule && level);
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);

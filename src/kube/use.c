@@ -99,6 +99,7 @@ void kube_use_put(struct myr_kube_cluster *c, struct kube_pod *pod)
     }
     kube_use_drop(c, pod);
     pod->on = node;
+    MYR_ASSERT(node == MYR_NONE || node < c->nodes.count);
     if (!c->use_stale && node != MYR_NONE) {
         kube_use_add(c, node, pod->needs, 1);
     }
@@ -137,6 +138,7 @@ void kube_use_ready(struct myr_kube_cluster *c)
         kube_use_touch(c, i);
     }
     c->use_stale = false;
+    MYR_ASSERT(c->use_count == c->nodes.count);
     for (size_t i = 0; i < c->pods.count; i++) {
         struct kube_pod *pod = c->pods.items[i];
         if (pod) {

@@ -41,6 +41,7 @@ bool kube_walk_open(struct kube_walk *w, char bracket)
         return give_up(w);
     }
     w->at++;
+    MYR_ASSERT(w->at <= w->end);
     w->first = true;
     return true;
 }
@@ -106,6 +107,7 @@ static const char *pass_plain(const char *at, const char *end)
 /* 'at' is on the quote. What is not plain ASCII, or escaped, is left to others. */
 static bool take_text(struct kube_walk *w, struct myr_str *ret)
 {
+    MYR_ASSERT(w->at < w->end && *w->at == '"');
     const char *text = w->at + 1, *quote = pass_plain(text, w->end);
     if (quote == w->end || *quote != '"') {
         return give_up(w);
@@ -137,6 +139,7 @@ bool kube_walk_key(struct kube_walk *w, struct myr_str *ret)
 /* 'at' is on the quote. Whatever is behind an escape is passed with it, a quote too. */
 static bool pass_text(struct kube_walk *w)
 {
+    MYR_ASSERT(w->at < w->end && *w->at == '"');
     for (w->at++; w->at < w->end; w->at++) {
         if (*w->at == '"') {
             w->at++;
@@ -175,6 +178,7 @@ static bool take_bracket(struct nest *nest, char c)
     }
     nest->lists = opens ? nest->lists << 1 | list : nest->lists >> 1;
     nest->depth = opens ? nest->depth + 1 : nest->depth - 1;
+    MYR_ASSERT(nest->depth <= DEPTH_MAX);
     return true;
 }
 
@@ -247,6 +251,7 @@ static void pass_bytes(struct kube_walk *w, struct nest *nest)
     static const bool marks[256] = {
         ['"'] = true, ['['] = true, [']'] = true, ['{'] = true, ['}'] = true};
     const char *from = w->at;
+    MYR_ASSERT(w->at <= w->end);
     while (nest->depth > 0 && w->at - from < 2 * BLOCK && !w->bad) {
         while (w->at < w->end && !marks[(unsigned char)*w->at]) {
             w->at++;
@@ -282,6 +287,7 @@ struct myr_str kube_walk_pass(struct kube_walk *w)
     } else {
         pass_word(w);
     }
+    MYR_ASSERT(w->at >= from && w->at <= w->end);
     return (struct myr_str){from, (size_t)(w->at - from)};
 }
 

@@ -28,6 +28,7 @@ static void ask_watch(struct watch *w);
 static void on_retry(uv_timer_t *timer)
 {
     struct watch *w = timer->data;
+    MYR_ASSERT(w->failures > 0 || w->listed); /* something was asked before */
     if (w->listed && !w->relist) {
         ask_watch(w);
     } else {
@@ -84,6 +85,7 @@ static void on_page(void *context, const struct client_answer *answer)
     struct myr_kube_page page = {.more = w->more};
     struct myr_err err = {};
     bool first = w->more.len == 0;
+    MYR_ASSERT(!w->listed || w->relist); /* else the watch goes on from where it was */
     if (answer->rc == MYR_OK && answer->status == 410) {
         myr_buf_clear(&w->more); /* the list has grown too old between two pages */
         s->report.expired++;
@@ -114,6 +116,7 @@ static void on_page(void *context, const struct client_answer *answer)
     snprintf(w->version, sizeof(w->version), "%s", page.version);
     w->listed = true;
     w->relist = false;
+    MYR_ASSERT(w->more.len == 0);
     kube_trouble(s, w->source, NULL);
     s->round_due = true;
     ask_watch(w);
@@ -149,6 +152,7 @@ static bool take_line(struct watch *w, struct myr_str line)
     struct service *s = w->service;
     struct myr_kube_said said;
     struct myr_err err = {};
+    MYR_ASSERT(w->listed && (!w->words || w->kind == MYR_KUBE_PODS));
     if (line.len == 0) {
         return true;
     }
@@ -180,6 +184,7 @@ static bool take_line(struct watch *w, struct myr_str line)
         memcpy(w->version, said.version, sizeof(w->version));
     }
     w->failures = 0;
+    MYR_ASSERT(!w->relist);
     kube_trouble(s, w->source, NULL);
     return true;
 }
@@ -294,6 +299,7 @@ static void on_watch_over(void *context, const struct client_answer *answer)
 static void on_begun(void *context, const char *type)
 {
     struct watch *w = context;
+    MYR_ASSERT(w->listed && w->line.len == 0);
     w->words = strcmp(type, PROTOBUF) == 0;
     w->failures = 0;
     kube_trouble(w->service, w->source, NULL);
@@ -352,6 +358,7 @@ static void on_closed(uv_handle_t *handle)
 /* The requests of it are the client's, and are over by now. */
 void kube_watch_end(struct watch *watch)
 {
+    MYR_ASSERT(watch->service && watch->service->begun);
     uv_close((uv_handle_t *)&watch->retry, on_closed);
     myr_buf_done(&watch->more);
     myr_buf_done(&watch->line);

@@ -36,6 +36,7 @@ static int split(const char *text, char ret_host[256], uint16_t *ret_port, struc
     }
     snprintf(ret_host, 256, "%s", settings.host);
     *ret_port = any ? 0 : settings.port;
+    MYR_ASSERT(ret_host[0] && (any || *ret_port > 0));
     return MYR_OK;
 }
 
@@ -64,6 +65,7 @@ static int first_start(struct relay *relay, struct myr_err *err)
     int rc = MYR_EIO;
     for (uint32_t at = 0; at <= relay->servers.other_count && rc == MYR_EIO; at++) {
         above_choose(relay, at);
+        MYR_ASSERT(relay->host && relay->port > 0);
         rc = enrol_run(relay->host, relay->port, settings->folder, settings->name, &token, err);
     }
     memset(&token, 0, sizeof(token));
@@ -92,6 +94,7 @@ static int prepare(struct relay *relay, struct myr_err *err)
 {
     const struct myr_relay *settings = relay->settings;
     MYR_CLEANUP(myr_buf_done) struct myr_buf note = {};
+    MYR_ASSERT(!relay->tls_up && !relay->tls_down && !relay->listener);
     MYR_TRY(options_servers(settings->server, &relay->servers, err));
     above_choose(relay, 0);
     MYR_TRY(folder_make(settings->folder, 0700, err));
@@ -115,6 +118,7 @@ static int prepare(struct relay *relay, struct myr_err *err)
 static void on_second(uv_timer_t *timer)
 {
     struct relay *relay = timer->data;
+    MYR_ASSERT(!relay->ending && relay->listener); /* the timer is closed with it */
     above_second(relay);
     below_second(relay);
     /* From the loop itself: a relay that hangs is started anew by its manager. */
@@ -136,6 +140,7 @@ static void on_end(uv_signal_t *handle, int number)
     }
     /* A second signal finds it ending already. */
     relay->ending = true;
+    MYR_ASSERT(relay->listener);
     notify_manager("STOPPING=1");
     myr_io_listener_close(relay->listener);
     above_end(relay); /* whose end is that of all */
@@ -168,6 +173,7 @@ static void raise_limit(uint32_t agents)
     rlim_t wanted = (rlim_t)agents + SPARE_FILES;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < wanted) {
         limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+        MYR_ASSERT(limit.rlim_cur <= limit.rlim_max && limit.rlim_cur <= wanted);
         (void)setrlimit(RLIMIT_NOFILE, &limit);
         if (limit.rlim_cur < wanted) {
             say("only %llu open files are allowed for %u agents",

@@ -91,11 +91,13 @@ void cgroup_open(struct cgroup *cgroup, const char *tag, bool make)
         try_folder(cgroup->path, root, own, tag, make)) {
         cgroup->version = 1;
     }
+    MYR_ASSERT((cgroup->version != 0) == (cgroup->path[0] != '\0'));
 }
 
 /* Whether all of it was taken. */
 static bool write_to(const char *folder, const char *name, const char *text)
 {
+    MYR_ASSERT(folder[0] && text[0]);
     char path[AGENT_PATH_MAX];
     path_join(path, folder, name);
     int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -110,6 +112,7 @@ static bool write_to(const char *folder, const char *name, const char *text)
 /* Before the process is let go: children of it are born inside. */
 void cgroup_add(const struct cgroup *cgroup, pid_t pid)
 {
+    MYR_ASSERT(pid > 0); /* 0 would be ourselves */
     char text[32];
     snprintf(text, sizeof(text), "%d", (int)pid);
     if (cgroup->path[0]) {
@@ -125,6 +128,7 @@ void cgroup_add(const struct cgroup *cgroup, pid_t pid)
 bool cgroup_deny(const struct cgroup *cgroup, const struct device *devices, uint32_t count,
                  const char **ret_by)
 {
+    MYR_ASSERT(count > 0 && cgroup->version <= 2);
     if (cgroup->version == 2 && device_filter(cgroup->path, devices, count)) {
         *ret_by = "cgroup version 2";
         return true;
@@ -176,6 +180,7 @@ bool cgroup_is_empty(const struct cgroup *cgroup)
 
 void cgroup_remove(const struct cgroup *cgroup)
 {
+    MYR_ASSERT((cgroup->version != 0) == (cgroup->path[0] != '\0'));
     if (cgroup->path[0]) {
         (void)rmdir(cgroup->path);
     }

@@ -36,6 +36,7 @@ static struct myr_buf story;
 static int trace_fd; /* a child's story goes through it */
 static uint32_t calls, refused, forks;
 static bool happened, interrupted;
+static uint32_t last_read; /* the number of that call */
 static char names[64][24]; /* of files that have one */
 
 /* True: it is this one that is refused. */
@@ -139,7 +140,9 @@ CALL pid_t getppid(void)
 CALL ssize_t read(int fd, void *bytes, size_t len)
 {
     bool shown = watched == CHILD || (watched == PARENT && strstr(name_of(fd), "trouble"));
-    if (shown && tell("read %s at most %zu", name_of(fd), len)) {
+    bool no = shown && tell("read %s at most %zu", name_of(fd), len);
+    last_read = shown ? calls : last_read;
+    if (no) {
         return interrupted ? -1 : 0;
     }
     return syscall(SYS_read, fd, bytes, len);
@@ -477,11 +480,15 @@ static void a_launcher_at_the_gate(void **state)
     for (uint32_t script = 0; script < 2; script++) {
         const char *what = script ? "starts a script" : "starts two ranks";
         myr_buf_printf(&story, "%s\n", what);
-        uint32_t count = one_launch(script, 0);
+        uint32_t count = one_launch(script, 0), waits = last_read;
         for (uint32_t i = 1; i <= count; i++) {
             myr_buf_printf(&story, "%s, call %u\n", what, i);
             (void)one_launch(script, i);
         }
+        interrupted = true;
+        myr_buf_printf(&story, "%s, and is woken while it waits for them\n", what);
+        (void)one_launch(script, waits);
+        interrupted = false;
     }
     for (uint32_t i = 0; i < 6; i++) {
         one_socket(&changed, i, 12);

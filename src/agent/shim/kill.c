@@ -72,6 +72,7 @@ static uint32_t signal_ours(const struct processes *all, int signal, struct told
         if (process->ours && process->state != 'Z' && process->state != 'X') {
             count++;
             *ret_stuck += process->state == 'D';
+            MYR_ASSERT(process->began != 0); /* else the number could be another's by now */
             if (!told || tell_once(told, process)) {
                 process_signal(process->pid, process->began, signal);
             }
@@ -162,6 +163,7 @@ uint32_t kill_descendants(int signal, struct told *told, uint32_t *ret_stuck)
         mark_descendants(&all);
     }
     uint32_t count = signal_ours(&all, signal, told, ret_stuck);
+    MYR_ASSERT(count <= all.count && *ret_stuck <= count);
     free(all.items);
     return count;
 }
@@ -188,6 +190,7 @@ uint32_t kill_tagged(const char *tag, int signal, uint32_t *ret_stuck)
         all.items[i].ours = all.items[i].pid != getpid() && has_tag(all.items[i].pid, word);
     }
     uint32_t count = signal_ours(&all, signal, NULL, ret_stuck);
+    MYR_ASSERT(count <= all.count && *ret_stuck <= count);
     free(all.items);
     return count;
 }

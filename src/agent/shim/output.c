@@ -25,6 +25,7 @@ static uint64_t piece_of(uint64_t offset)
 
 static uint64_t piece_from(uint64_t piece)
 {
+    MYR_ASSERT(piece <= UINT64_MAX / OUTPUT_PIECE_BYTES);
     return piece == 0 ? 0 : OUTPUT_HEAD_BYTES + (piece - 1) * OUTPUT_PIECE_BYTES;
 }
 
@@ -62,6 +63,7 @@ static void turn_to(struct output *output, uint64_t piece)
     piece_path(output->folder, output->rank, piece, path);
     output->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     output->piece = piece;
+    MYR_ASSERT(piece_of(output->written) == piece);
 }
 
 /* A full disk costs output, never the rank: what cannot be kept is counted all the same. */
@@ -82,6 +84,7 @@ static void keep(struct output *output, struct myr_str bytes)
             (void)put;
         }
         output->written += now;
+        MYR_ASSERT(now > 0 && output->written <= piece_from(piece + 1));
         bytes.data += now;
         bytes.len -= now;
     }
@@ -117,6 +120,7 @@ static void look(struct output *output, struct myr_str bytes,
         output->looked = 0;
     }
     output->looked += bytes.len;
+    MYR_ASSERT(output->line_len < sizeof(output->line) && output->looked >= bytes.len);
     if (output->looked > LOOK_BYTES_A_SECOND) {
         output->line_len = 0;
         return;
@@ -187,6 +191,7 @@ void output_fetch(const char *folder, uint32_t rank, uint64_t *offset, size_t mo
     *offset = at;
     MYR_ASSERT(piece_from(piece) <= at && at < piece_from(piece + 1));
     uint64_t left = piece_from(piece + 1) - at;
+    MYR_ASSERT(left > 0);
     most = most < left ? most : (size_t)left;
     piece_path(folder, rank, piece, path);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);

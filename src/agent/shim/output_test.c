@@ -132,6 +132,33 @@ static void a_rank_that_wrote_nothing_has_nothing(void **state)
     assert_int_equal(size, 0);
     assert_int_equal(offset, 0);
     assert_int_equal(text.len, 0);
+    offset = 77;
+    size = 1;
+    output_fetch("/no/such/folder", 3, &offset, 100, &text, &size);
+    assert_true(size == 0 && offset == 0 && text.len == 0);
+}
+
+/* Whichever pieces are gone, the next one that is there is read from its beginning. */
+static void what_is_gone_is_skipped(void **state)
+{
+    (void)state;
+    const uint64_t from = OUTPUT_HEAD_BYTES, each = OUTPUT_PIECE_BYTES;
+    for (uint32_t oldest = 1; oldest < 5; oldest++) {
+        char name[32];
+        for (uint32_t piece = oldest; piece < oldest + 2; piece++) {
+            snprintf(name, sizeof(name), "log.%u.%u", 40 + oldest, piece);
+            assert_int_equal(file_put(folder, name, MYR_STR("abc"), NULL), MYR_OK);
+        }
+        for (uint32_t piece = 1; piece < oldest + 2; piece++) {
+            MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+            uint64_t offset = from + (piece - 1) * each + 1, size;
+            uint64_t wanted = piece < oldest ? from + (oldest - 1) * each : offset;
+            output_fetch(folder, 40 + oldest, &offset, 100, &text, &size);
+            assert_int_equal(size, from + oldest * each + 3);
+            assert_int_equal(offset, wanted);
+            assert_int_equal(text.len, piece < oldest ? 3 : 2);
+        }
+    }
 }
 
 int main(void)
@@ -141,6 +168,7 @@ int main(void)
         cmocka_unit_test(the_first_line_that_looks_like_an_error_is_kept),
         cmocka_unit_test(what_comes_too_fast_is_not_read_by_line),
         cmocka_unit_test(a_rank_that_wrote_nothing_has_nothing),
+        cmocka_unit_test(what_is_gone_is_skipped),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -28,6 +28,7 @@ static bool find_master(const struct order *order, struct peers *peers)
     /* The first address that the name has. */
     memcpy(&peers->to, found->ai_addr, found->ai_addrlen);
     peers->to_len = found->ai_addrlen;
+    MYR_ASSERT(peers->to_len <= sizeof(peers->to));
     freeaddrinfo(found);
     return true;
 }
@@ -35,6 +36,7 @@ static bool find_master(const struct order *order, struct peers *peers)
 /* Any address of this host, with the family and the port of the master's. */
 static bool bind_first(struct peers *peers)
 {
+    MYR_ASSERT(peers->fd >= 0 && peers->first && peers->to_len > 0);
     struct sockaddr_storage at = peers->to;
     if (at.ss_family == AF_INET) {
         ((struct sockaddr_in *)(void *)&at)->sin_addr.s_addr = htonl(INADDR_ANY);
@@ -54,6 +56,7 @@ void peers_open(struct peers *peers, const struct order *order)
                             .every_ns = order->lease_s * SECOND_NS / 5};
     /* Five times a lease at least: a lost datagram or two must not cost the gang its lease. */
     peers->every_ns = peers->every_ns < 10 * SECOND_NS ? peers->every_ns : 10 * SECOND_NS;
+    MYR_ASSERT(peers->every_ns <= 10 * SECOND_NS);
     if (order->node_count < 2 || order->lease_s == 0 || !find_master(order, peers)) {
         return;
     }
@@ -70,6 +73,7 @@ static void tell(const struct peers *peers, int64_t own_ns, const struct sockadd
                  socklen_t to_len)
 {
     char text[96];
+    MYR_ASSERT(peers->fd >= 0 && to_len > 0);
     int64_t step_ns = own_ns > peers->step_ns ? own_ns : peers->step_ns;
     int len = snprintf(text, sizeof(text), "step-age %llu %u ", (unsigned long long)peers->job,
                        peers->epoch);
@@ -87,6 +91,7 @@ void peers_tick(struct peers *peers, int64_t now_ns, int64_t own_ns)
 {
     if (peers->fd >= 0 && !peers->first && now_ns >= peers->next_ns) {
         peers->next_ns = now_ns + peers->every_ns;
+        MYR_ASSERT(peers->next_ns > now_ns); /* or it would ask with every turn */
         tell(peers, own_ns, &peers->to, peers->to_len);
     }
 }
@@ -136,6 +141,7 @@ void peers_take(struct peers *peers, int64_t own_ns)
             int64_t at_ns = boot_clock_ns() - age_ms * 1000000;
             /* The newest that anybody knew; a late datagram takes nothing back. */
             peers->step_ns = at_ns > peers->step_ns ? at_ns : peers->step_ns;
+            MYR_ASSERT(peers->step_ns >= at_ns);
         }
         if (peers->first) {
             tell(peers, own_ns, &from, from_len);

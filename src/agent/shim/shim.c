@@ -29,7 +29,9 @@ enum {
 /* The clock counts even where the number is the same: the lease is about life, not about speed. */
 static void made_step(struct shim *s)
 {
+    MYR_ASSERT(s->phase != PHASE_DONE);
     s->progress.at_ns = boot_clock_ns();
+    MYR_ASSERT(s->progress.at_ns >= s->began_ns);
     s->unwritten = true;
 }
 
@@ -71,10 +73,12 @@ static void begin_term(struct shim *s, int64_t now, uint32_t grace_s)
     if (s->phase == PHASE_TERM || s->phase == PHASE_KILL) {
         int64_t sooner = now + grace_s * S;
         s->deadline_ns = sooner < s->deadline_ns ? sooner : s->deadline_ns;
+        MYR_ASSERT(s->deadline_ns <= sooner);
         return;
     }
     s->phase = PHASE_TERM;
     s->deadline_ns = now + grace_s * S;
+    MYR_ASSERT(s->deadline_ns >= now);
     (void)kill_descendants(SIGTERM, &s->told, &stuck);
 }
 
@@ -85,6 +89,7 @@ static void start_failed(struct shim *s, int64_t now, int code, const char *why)
     bool node = code == MYR_EIO || code == MYR_ENOMEM;
     struct ending how = {.rank = s->order.first_rank, .code = node ? 1 : 2};
     shim_set_ending(s, ENDING_START, &how, why);
+    MYR_ASSERT(s->ended); /* by this, or by a stop that came before */
     begin_term(s, now, 0);
 }
 
@@ -96,6 +101,7 @@ static void sweep(struct shim *s, int64_t now)
     uint32_t count = kill_descendants(SIGKILL, NULL, &stuck);
     cgroup_kill(&s->cgroup);
     s->sweep_ns = now + 50 * MS;
+    MYR_ASSERT(stuck <= count);
     if (count > 0 && now - s->killed_ns > STUCK_S * S && !s->said_stuck) {
         shim_say_stuck(s, count, stuck);
     }
@@ -124,6 +130,7 @@ static void finish(struct shim *s)
     }
     ending_write(&s->ending, &text);
     s->phase = PHASE_DONE;
+    MYR_ASSERT(s->ended && text.len > 0);
     deadly_point();
     shim_put_file(s, "exit", &text);
 }
@@ -175,6 +182,7 @@ static void script_ended(struct shim *s, int status, int64_t now)
     struct myr_err err = {};
     MYR_ASSERT(s->script.pid == 0 && s->phase != PHASE_DONE);
     bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    MYR_ASSERT(s->alive == 0 || s->phase != PHASE_PROLOG); /* no rank runs beside a prolog */
     if (s->phase == PHASE_EPILOG) {
         if (!good) {
             say("the epilog of job %llu failed", (unsigned long long)s->order.job);
@@ -199,6 +207,7 @@ static void script_ended(struct shim *s, int status, int64_t now)
 /* What a pipe holds, up to 4 MiB at a time: ranks that write much take turns. */
 static void drain(struct shim *s, struct process *process)
 {
+    MYR_ASSERT(process == &s->script || (process >= s->ranks && process < s->ranks + s->count));
     static char bytes[READ_BYTES];
     for (uint32_t i = 0; process->pipe >= 0 && i < 64; i++) {
         ssize_t got = read(process->pipe, bytes, sizeof(bytes));
@@ -254,6 +263,7 @@ static void look_for_stop(struct shim *s, int64_t now)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     uint64_t grace = 0;
+    MYR_ASSERT(!s->stop_seen && s->phase != PHASE_DONE); /* taken once */
     if (folder_is_gone(s->folder)) { /* no agent will ever find these ranks again */
         shim_set_ending(s, ENDING_STOPPED, NULL, "the folder is gone");
         s->stop_seen = true;
@@ -270,6 +280,7 @@ static void look_for_stop(struct shim *s, int64_t now)
         (void)line_u64((struct myr_str){text.data, text.len}, "grace_s", 86400, &grace);
     }
     shim_set_ending(s, ENDING_STOPPED, NULL, "by order");
+    MYR_ASSERT(s->ended && grace <= 86400);
     if (s->phase < PHASE_EPILOG) {
         begin_term(s, now, (uint32_t)grace);
     }
@@ -287,6 +298,7 @@ static void look_at_lease(struct shim *s, int64_t now)
     }
     /* The newest sign of life: our start, a step here, a step that a peer has told of. */
     int64_t from = s->began_ns;
+    MYR_ASSERT(from > 0 && from <= now);
     from = s->progress.at_ns > from ? s->progress.at_ns : from;
     from = s->peers.step_ns > from ? s->peers.step_ns : from;
     /* The gang works: the file is not even read. */
@@ -475,6 +487,7 @@ static void begin_again(struct shim *s)
     MYR_ASSERT(s->alive == 0 && !s->ended); /* nobody is ours: they are found by their mark */
     cgroup_open(&s->cgroup, tag, false);
     s->killed_ns = boot_clock_ns();
+    MYR_ASSERT(s->phase == PHASE_PROLOG && s->script.pid == 0); /* it starts nothing */
     /* Who is just becoming another program shows no environment: one look is not enough. */
     for (uint32_t calm = 0; calm < CALM_LOOKS;) {
         uint32_t count = kill_tagged(tag, SIGKILL, &stuck);

@@ -76,6 +76,7 @@ static MYR_NORETURN void give_up(const struct start *start, const char *what)
 static void become_person(const struct start *start)
 {
     const struct person *person = start->person;
+    MYR_ASSERT(!person->change || person->uid != 0); /* no rank runs as root */
     if (person->change && (setgroups((size_t)person->group_count, person->groups) < 0 ||
                            setgid(person->gid) < 0 || setuid(person->uid) < 0)) {
         give_up(start, "cannot become the user");
@@ -144,6 +145,7 @@ static MYR_NORETURN void child(const struct start *start, pid_t parent)
 pid_t start_process(const struct start *start)
 {
     pid_t parent = getpid();
+    MYR_ASSERT(start->argv && start->argv[0] && start->env && start->person);
     pid_t pid = fork();
     if (pid == 0) {
         child(start, parent);
@@ -163,6 +165,7 @@ struct env {
 /* A name that is there already is replaced: ours go last and win. */
 static void env_put(struct env *env, const char *text)
 {
+    MYR_ASSERT(strchr(text, '='));
     /* With the '=': "PATH=" is not the beginning of "PATHS=". */
     size_t len = (size_t)(strchr(text, '=') - text) + 1;
     for (uint32_t i = 0; i < env->count; i++) {

@@ -47,12 +47,14 @@ void shim_set_ending(struct shim *s, enum ending_kind kind, const struct ending 
     s->ending.kind = kind;
     snprintf(s->line, sizeof(s->line), "%s", line);
     s->ending.line = myr_str_from(s->line);
+    MYR_ASSERT(s->ending.line.len < sizeof(s->line));
 }
 
 /* Not synced: after a reboot nobody asks for it. When it fails it is tried with the next tick. */
 void shim_write_progress(struct shim *s, int64_t now)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    MYR_ASSERT(s->unwritten && s->phase != PHASE_DONE);
     progress_write(&s->progress, &text);
     if (file_put_lightly(s->folder, "progress", (struct myr_str){text.data, text.len}, NULL) ==
         MYR_OK) {

@@ -45,6 +45,7 @@ static bool take_bytes(struct kube_fields *f, uint64_t size, struct myr_str *ret
     }
     *ret = (struct myr_str){f->at, (size_t)size};
     f->at += size;
+    MYR_ASSERT(f->at <= f->end);
     return true;
 }
 
@@ -63,6 +64,7 @@ static bool take_field(struct kube_fields *f, struct kube_field *ret)
         return give_up(f);
     }
     ret->number = (uint32_t)(tag >> 3);
+    MYR_ASSERT(ret->number > 0 && f->at > ret->from);
     ret->wire = (enum kube_wire)(tag & 7);
     switch (ret->wire) {
     case KUBE_WIRE_NUMBER:
@@ -114,6 +116,7 @@ static inline bool take_usual(struct kube_fields *f, struct kube_field *ret)
     ret->value = wire == KUBE_WIRE_NUMBER ? value : 0;
     ret->bytes = (struct myr_str){f->at + head, size};
     f->at += head + size;
+    MYR_ASSERT(f->at <= f->end && ret->number > 0);
     return true;
 }
 

@@ -494,6 +494,34 @@ static void odd_words_are_left_to_json(void **state)
     myr_kube_cluster_free(c);
 }
 
+/* Wherever a message lies in another; that nobody has read its like does not matter. */
+static void a_part_that_is_cut_or_no_message_is_refused(void **state)
+{
+    static const uint32_t of_meta[] = {8, 12, 13}, of_spec[] = {2, 20};
+    static const char *const broken[] = {"\x32\x7f", "\x0a\x7fx", "\x08", "\x0b"};
+    const size_t metas = MYR_ARRAY_COUNT(of_meta), parts = metas + MYR_ARRAY_COUNT(of_spec);
+    MYR_CLEANUP(myr_buf_done) struct myr_buf word = {}, needs = {};
+    struct parts p;
+    (void)state;
+    for (size_t i = 0; i < parts * (MYR_ARRAY_COUNT(broken) + 2); i++) {
+        size_t at = i % parts, how = i / parts;
+        begin_parts(&p);
+        struct myr_buf *to = at < metas ? &p.meta : &p.spec;
+        uint32_t field = at < metas ? of_meta[at] : of_spec[at - metas];
+        if (how > MYR_ARRAY_COUNT(broken)) {
+            put_value(to, field, 1);
+        } else { /* an empty one is one */
+            put_words(to, field, how < MYR_ARRAY_COUNT(broken) ? broken[how] : "");
+        }
+        put_frame(&p, &word);
+        struct kube_word read = {};
+        bool well = how == MYR_ARRAY_COUNT(broken) || (how > MYR_ARRAY_COUNT(broken) && at < metas);
+        if (kube_word_read(text_of(&word), &read, &needs) != well) {
+            fail_msg("field %u, %zu: %s", field, how, well ? "refused" : "taken");
+        }
+    }
+}
+
 /* Each byte at each place of texts that are shorter and longer than a block of eight. */
 static void a_text_is_plain_everywhere_or_not_taken(void **state)
 {
@@ -564,6 +592,7 @@ int main(void)
         cmocka_unit_test(other_fields_are_read_as_json_has_them),
         cmocka_unit_test(pods_that_ask_otherwise_are_read_apart),
         cmocka_unit_test(odd_words_are_left_to_json),
+        cmocka_unit_test(a_part_that_is_cut_or_no_message_is_refused),
         cmocka_unit_test(a_text_is_plain_everywhere_or_not_taken),
         cmocka_unit_test(fields_come_as_they_were_put),
     };
