@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DATA = ROOT / "tests" / "data"
-EVERY = int(os.environ.get("MYRIAD_EVERY", "1"))  # sanitizers see one in so many
+EVERY = int(os.environ.get("MYRIAD_EVERY", "1"))  # make test asks one in so many
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools" / "launch"))
 

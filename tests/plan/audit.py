@@ -23,7 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SEED = 16
-EVERY = int(os.environ.get("MYRIAD_EVERY", "1"))  # sanitizers see one in so many
+EVERY = int(os.environ.get("MYRIAD_EVERY", "1"))  # one in so many
 
 SPECS = {
     "seed-64": (ROOT / "examples" / "h100-64-corrected.yaml").read_text(),

@@ -20,7 +20,7 @@ from collections import Counter
 
 SLOWEST_S = 600
 FAILED = []
-EVERY = int(os.environ.get("MYRIAD_EVERY", "1"))  # sanitizers see one in so many
+EVERY = int(os.environ.get("MYRIAD_EVERY", "1"))  # one in so many
 SHORT = {"drop_m": 1.5, "slack": {"percent": 10, "m": 1}}
 # kind of room, spec, whether the shortest placement has layers of several links, unlike aligned
 ROOMS = [

@@ -28,7 +28,7 @@ from collections import Counter, defaultdict
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FAILED = []
 SLOWEST_S = 600
-EVERY = int(os.environ.get("MYRIAD_EVERY", "1"))  # sanitizers see one in so many
+EVERY = int(os.environ.get("MYRIAD_EVERY", "1"))  # one in so many
 SOLD = (0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 7, 10, 15, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 
 

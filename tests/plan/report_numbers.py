@@ -24,7 +24,7 @@ import growth
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIMIT_S = 600
-EVERY = int(os.environ.get("MYRIAD_EVERY", "1"))  # sanitizers see one in so many
+EVERY = int(os.environ.get("MYRIAD_EVERY", "1"))  # make test asks one in so many
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 WORD = re.compile(r"[^\s()（）,，;；:：、·。]*\d[^\s()（）,，;；:：、·。]*")
 # What a unit that follows makes of a value: what is shown = value * factor.

@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 MYRIAD = Path(sys.argv.pop(1) if len(sys.argv) > 1 else "build/bin/myriad").resolve()
-EVERY = int(os.environ.get("MYRIAD_EVERY", "1"))  # sanitizers see one in so many
+EVERY = int(os.environ.get("MYRIAD_EVERY", "1"))  # one in so many
 HEADER = "submit_s,duration_s,num_gpus,vc\n"
 
 
@@ -530,9 +530,9 @@ class Memory(unittest.TestCase):
     def test_a_trace_of_100_mb_stays_below_its_own_size(self):
         def rows():
             yield b"JobID,User,Submit,State,Partition,NodeList,Elapsed,num_gpus\n"
-            block = "".join(f"%d,user{i % 97},%d,COMPLETED,gpu-long-{i % 5},node[{i:05d}-{i + 3:05d}"
-                            f"] of the pool of nodes that are rented,{(i * 7919) % 1500},"
-                            f"{1 << i % 4}\n" for i in range(1000)).encode()
+            block = "".join(f"%d,user{i % 97},%d,COMPLETED,gpu-long-{i % 5},"
+                            f"node[{i:05d}-{i + 3:05d}] of the pool of nodes that are rented,"
+                            f"{(i * 7919) % 1500},{1 << i % 4}\n" for i in range(1000)).encode()
             for first in range(0, 1000000, 1000):
                 yield block % tuple(n * m for n in range(first, first + 1000) for m in (1, 9))
         peak, size = self.peak(rows(), "--nodes", 64)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lib import TREE, Checks, call, sim
 
-EVERY = int(os.environ.get("MYRIAD_EVERY", "1"))  # sanitizers see one in so many
+EVERY = int(os.environ.get("MYRIAD_EVERY", "1"))  # make test asks one in so many
 CASES = 24 // EVERY
 
 

@@ -21,7 +21,7 @@ from wiring import ROOT, STATES, Checks, Wiring, call, plan
 
 DATA = ROOT / "tests/data/site"
 READ_LEAST = 0.98
-EVERY = int(os.environ.get("MYRIAD_EVERY", "1"))  # sanitizers see one in so many
+EVERY = int(os.environ.get("MYRIAD_EVERY", "1"))  # one in so many
 
 SPECS = {
     "ib400": "servers: 16\nserver: h100-8gpu\nnetworks: {compute: {switch: mqm9790-ns2f}}\n",

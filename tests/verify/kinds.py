@@ -20,7 +20,7 @@ import kinds_other
 from wiring import ROOT, call
 
 TIMEOUT_S = 600
-EVERY = int(os.environ.get("MYRIAD_EVERY", "1"))  # sanitizers see one in so many
+EVERY = int(os.environ.get("MYRIAD_EVERY", "1"))  # make test asks one in so many
 EXPORTS = {"fabric.topo": "ibnetdiscover", "p2p.csv": "p2p"}
 
 

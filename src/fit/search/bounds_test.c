@@ -294,7 +294,7 @@ static void what_is_known_of_a_cut_is_what_its_stages_say(void **state)
         }
         myr_arena_done(&own);
     }
-    assert_true(shapes > TEST_ROUNDS(2000));
+    assert_true(shapes > 8 * SPACES); /* most have several */
     assert_kept_rounds("fit-cuts.txt", &text);
 }
 

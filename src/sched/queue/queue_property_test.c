@@ -563,9 +563,9 @@ static void random_event(struct model *m)
 static void random_sequences_keep_the_promises(void **state)
 {
     (void)state;
-    struct model *m = malloc(sizeof(*m));
     const char *more = getenv("MYRIAD_SEQUENCES");
     uint64_t end_seed = more ? strtoull(more, NULL, 10) : SEQUENCES;
+    struct model *m = malloc(sizeof(*m));
     for (uint64_t seed = 0; seed < end_seed; seed++) {
         struct myr_err err = {};
         memset(m, 0, sizeof(*m));
@@ -576,10 +576,8 @@ static void random_sequences_keep_the_promises(void **state)
             0) {
             fail_msg("seed %llu: %s", (unsigned long long)seed, err.message);
         }
-        if (below(m, 4) == 0) {
-            m->spares = below(m, 3);
-            myr_queue_keep_spares(m->queue, m->spares);
-        }
+        m->spares = below(m, 4) == 0 ? below(m, 3) : 0;
+        myr_queue_keep_spares(m->queue, m->spares);
         if (below(m, 4) == 0) {
             plan_maintenance(m);
         }
