@@ -22,7 +22,7 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 EXAMPLES = ["h100-64", "h100-64-corrected", "h100-128-room", "mixed-train-infer", "nvl72-9k",
-            "roce-10k", "ascend-910b-1k"]
+            "compare/roce-1k", "ascend-910b-1k"]
 # A sentence, or a piece of one: words of the language, not names of parts, paths or formulas.
 ENGLISH = re.compile(r"(?<![\w/.\-])[A-Za-z]?[a-z]{2,}(?: (?:a |of |to )?[a-z]{2,}){1,}(?![\w/\-])")
 # Words that are names: options of a spec, and functions of a formula.

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "rounds.h"
+
 enum { NODES = 96, GPUS = 8, LEAF = 8, POD = 32, GANGS = 24 };
 
 static const struct myr_place_shape shape = {NODES, GPUS, LEAF, POD};
@@ -170,7 +172,7 @@ static void random_requests_agree_with_a_naive_model(void **state)
     uint64_t taken[NODES] = {};
     myr_rng_init(&rng, 17, 0);
     myr_arena_init(&arena);
-    for (uint32_t step = 0; step < 4000; step++) {
+    for (uint32_t step = 0; step < TEST_ROUNDS(4000); step++) {
         uint32_t at = myr_rng_below(&rng, GANGS);
         if (gangs[at].count) {
             for (uint32_t i = 0; i < gangs[at].count; i++) {
