@@ -456,7 +456,7 @@ def main():
                 assert not answer["not_judged"], answer["not_judged"]
             singles = [(fault,) for fault in FAULTS]
             pairs = [p for p in itertools.combinations(FAULTS, 2) if p[0][0] != p[1][0]]
-            for faults in singles + rng.sample(pairs, 9 // EVERY):
+            for faults in singles + rng.sample(pairs, 4 // EVERY):
                 broken = document.copy()
                 if any(f[3](broken, rng) is False for f in faults):
                     continue
