@@ -294,7 +294,8 @@ static void what_is_known_of_a_cut_is_what_its_stages_say(void **state)
         }
         myr_arena_done(&own);
     }
-    assert_true(shapes > 8 * SPACES); /* most have several */
+    /* The few of the sanitizers begin with the smallest models. */
+    assert_true(shapes > (SPACES == 64 ? 2000 : 8 * SPACES));
     assert_kept_rounds("fit-cuts.txt", &text);
 }
 
