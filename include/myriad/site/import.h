@@ -64,6 +64,7 @@ struct myr_import {
     bool partial; /* the lists hold some of the cables only: what is not listed is not seen */
 
     /* What was met on the way. */
+    bool guessed; /* nobody said what the last file is */
     uint32_t file_count;
     uint32_t truncated_count; /* texts that are cut, or in which devices did not answer */
     uint32_t other_count;     /* rows about power, consoles, cables that are only planned */

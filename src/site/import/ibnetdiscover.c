@@ -330,6 +330,15 @@ static int read_line(struct ib_reader *reader, struct myr_err *err)
         return MYR_OK;
     }
     char excerpt[MYR_EXCERPT_MAX];
+    /* What is no other kind comes here: with nothing of ibnetdiscover in it, it is not its. */
+    if (reader->import->guessed && reader->device == MYR_NONE && !reader->guid) {
+        int rc = import_error(err, place,
+                              "'%s' begins nothing that is read here; output of ibnetdiscover, "
+                              "iblinkinfo, ibdiagnet or lldpcli, or a list of cables is expected",
+                              myr_text_excerpt(word, excerpt));
+        myr_err_hint(err, "docs/verify.md lists what is read; --from tells which it is");
+        return rc;
+    }
     int rc = import_error(err, place, "'%s' begins no line of ibnetdiscover",
                           myr_text_excerpt(word, excerpt));
     myr_err_hint(err, "lines begin with Switch, Ca, Hca, Rt, [port], key= or #; --from tells "

@@ -116,7 +116,8 @@ static int begin_file(struct myr_import *import, enum myr_import_format *format,
     /* The file's name is kept before it is read, since messages and links refer to it. */
     myr_vec_push(&import->cabling->files, file);
     import->file_count++;
-    *format = *format == MYR_IMPORT_AUTO ? guess_format(text) : *format;
+    import->guessed = *format == MYR_IMPORT_AUTO;
+    *format = import->guessed ? guess_format(text) : *format;
     return MYR_OK;
 }
 

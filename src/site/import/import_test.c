@@ -339,7 +339,9 @@ static void broken_texts_are_refused_in_their_place(void **state)
     } cases[] = {
         {MYR_IMPORT_AUTO, "", "x:1:1: the file is empty"},
         {MYR_IMPORT_AUTO, " \n\t\n", "x:1:1: the file is empty"},
-        {MYR_IMPORT_AUTO, "hello\n", "x:1:1: 'hello' begins no line"},
+        {MYR_IMPORT_AUTO, "hello\n", "x:1:1: 'hello' begins nothing that is read here; output of"},
+        {MYR_IMPORT_IBNETDISCOVER, "hello\n", "x:1:1: 'hello' begins no line of ibnetdiscover"},
+        {MYR_IMPORT_AUTO, "Switch 8 \"S-1\"\nhello\n", "x:2:1: 'hello' begins no line of ibnet"},
         {MYR_IMPORT_P2P, "a,b\n", "x:1:1: a point-to-point list has a column 'A-Node Name'"},
         {MYR_IMPORT_P2P, "A-Node,A-Port,Z-Node,Z-Port\na,1,b\n", "x:2:5: the row has 3 fields"},
         {MYR_IMPORT_P2P, "A-Node,A-Port,Z-Node,Z-Port\na,,b,1\n", "x:2:3: a device without"},
