@@ -72,22 +72,6 @@ struct cells *queue_cells_create(const struct myr_place_shape *shape,
     return cells;
 }
 
-void queue_cells_free(struct cells *cells)
-{
-    if (!cells) {
-        return;
-    }
-    for (uint32_t level = 0; level < MYR_CELL_LEVELS; level++) {
-        free(cells->pools[level].bound);
-    }
-    for (uint32_t t = 0; t < cells->count; t++) {
-        myr_placer_free(cells->estates[t].placer);
-        free(cells->estates[t].cells);
-    }
-    free(cells->estates);
-    free(cells);
-}
-
 bool queue_in_pool(const struct myr_queue *q, uint32_t node)
 {
     MYR_SLOW_ASSERT(node < q->shape.nodes);

@@ -382,7 +382,6 @@ int64_t queue_lengths_cost_s(struct lengths *l, uint32_t gpus, int64_t age_s);
 /* cells.c: whose cells are whose; all but the first three need q->cells. */
 struct cells *queue_cells_create(const struct myr_place_shape *shape,
                                  const struct myr_tenant *tenants, uint32_t count);
-void queue_cells_free(struct cells *cells);
 bool queue_fits_own(const struct myr_queue *q, uint32_t tenant, uint32_t gpus);
 /*
  * Room for the job in the cells of its tenant or of those above it, in the owner's private
