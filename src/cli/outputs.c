@@ -3,6 +3,7 @@
  * that write are marked in their rows, so that no verb has to remember it.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -134,8 +135,55 @@ static int check_output(const struct cli *cli, const struct myr_option *out, str
     return MYR_OK;
 }
 
+/* Who reads standard input: words for the message, and how many there are. */
+struct stdin_readers {
+    char first[64], second[64];
+    uint32_t count;
+};
+
+static void reads_stdin(struct stdin_readers *all, const char *word, const char *option)
+{
+    if (!word || strcmp(word, "-") != 0) {
+        return;
+    }
+    char *to = all->count ? all->second : all->first;
+    if (all->count < 2) {
+        snprintf(to, sizeof(all->first), "%s%s", option ? "--" : "", option ? option : "operand");
+    }
+    all->count++;
+}
+
+/* Whoever reads it second would find it empty, and say something about an empty file. */
+static int check_stdin(const struct cli *cli, struct myr_err *err)
+{
+    struct stdin_readers all = {.count = 0};
+    for (uint32_t i = 0; i < cli->operands.count; i++) {
+        reads_stdin(&all, cli->operands.items[i], NULL);
+    }
+    for (uint32_t i = 0; i < cli->command->option_count; i++) {
+        const struct myr_option *row = &cli->command->options[i];
+        const struct myr_option_list *list = list_of(cli, row);
+        /* Of some options the text may be a name or a file, "-" only a file. */
+        bool text = row->type == MYR_OPTION_TEXT || row->type == MYR_OPTION_PATH;
+        if (text && !row->writes) {
+            reads_stdin(&all, *(const char *const *)((const char *)cli->options + row->at),
+                        row->name);
+        }
+        for (uint32_t k = 0; k < list->count; k++) {
+            reads_stdin(&all, list->items[k], row->name);
+        }
+    }
+    bool alike = strcmp(all.first, all.second) == 0;
+    return all.count < 2
+               ? MYR_OK
+               : myr_err_set(err, MYR_EINVAL,
+                             "'-' is given more than once (%s%s%s): standard input is read once",
+                             all.first, alike ? "" : ", ", alike ? "" : all.second);
+}
+
 int cli_check_outputs(const struct cli *cli, struct myr_err *err)
 {
+    MYR_TRY(check_stdin(cli, err));
     for (uint32_t i = 0; i < cli->command->option_count; i++) {
         const struct myr_option *row = &cli->command->options[i];
         const char *path = row->writes ? path_of(cli, row) : NULL;

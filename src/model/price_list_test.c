@@ -235,7 +235,8 @@ static void the_file_is_found_beside_the_spec(void **state)
         struct myr_spec spec = {.price_file = rows[i].file,
                                 .price_node = rows[i].spec ? &node : NULL};
         struct myr_err err = {};
-        int rc = myr_spec_read_price_list(&f->arena, &f->catalog, rows[i].option, &spec, &err);
+        struct myr_price_file option = {.path = rows[i].option};
+        int rc = myr_spec_read_price_list(&f->arena, &f->catalog, &option, &spec, &err);
         assert_int_equal(rc < 0, rows[i].says[0] != '\0');
         assert_string_equal(err.message, rows[i].says);
         myr_spec_done(&spec);

@@ -184,19 +184,20 @@ static void a_spec_is_loaded_with_its_prices(void **state)
     assert_int_equal(myr_file_write(list_path, &text, NULL), MYR_OK);
     struct myr_spec spec = {.servers = 1};
     struct myr_err err = {};
-    assert_true(myr_spec_load(&f->arena, &f->catalog, spec_path, "none.csv", &spec, &err) < 0);
+    struct myr_price_file none = {.path = "none.csv"}, wrong = {.path = spec_path};
+    struct myr_price_file list = {.path = list_path};
+    assert_true(myr_spec_load(&f->arena, &f->catalog, spec_path, &none, &spec, &err) < 0);
     assert_string_equal(err.message, "none.csv: cannot open: No such file or directory");
     assert_int_equal(spec.servers, 1);
     assert_true(myr_spec_load(&f->arena, &f->catalog, list_path, NULL, &spec, &err) < 0);
     assert_int_equal(spec.servers, 1);
-    assert_true(myr_spec_load(&f->arena, &f->catalog, spec_path, spec_path, &spec, &err) < 0);
+    assert_true(myr_spec_load(&f->arena, &f->catalog, spec_path, &wrong, &spec, &err) < 0);
     assert_non_null(strstr(err.message, "a price list (CSV: part,price,currency,date)"));
     assert_int_equal(myr_spec_load(&f->arena, &f->catalog, spec_path, NULL, &spec, NULL), MYR_OK);
     assert_int_equal(spec.servers, 7);
     assert_int_equal(spec.own_prices.count, 0);
     myr_spec_done(&spec);
-    assert_int_equal(myr_spec_load(&f->arena, &f->catalog, spec_path, list_path, &spec, NULL),
-                     MYR_OK);
+    assert_int_equal(myr_spec_load(&f->arena, &f->catalog, spec_path, &list, &spec, NULL), MYR_OK);
     assert_int_equal(spec.own_prices.count, 1);
     assert_int_equal(spec.own_prices.items[0].cents, 300);
     assert_string_equal(spec.own_prices.items[0].note, list_path);

@@ -260,30 +260,44 @@ static const char *beside(struct myr_arena *arena, const struct myr_spec *spec)
                : myr_arena_printf(arena, "%.*s/%s", (int)(slash - from), from, spec->price_file);
 }
 
-/* 'prices' is the option of the command line; it takes the place of the spec's file. */
-int myr_spec_read_price_list(struct myr_arena *arena, const struct myr_catalog *catalog,
-                             const char *prices, struct myr_spec *spec, struct myr_err *err)
+/* Once: what was read stays in the arena, where prices keep their notes. */
+static int read_price_file(struct myr_arena *arena, struct myr_price_file *file,
+                           struct myr_err *err)
 {
-    if (!prices && !spec->price_file) {
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    if (file->read) {
         return MYR_OK;
     }
-    struct myr_buf text = {};
-    const char *file = prices ? prices : beside(arena, spec);
-    spec->price_path = prices ? NULL : file;
-    int rc = myr_kind_read(file, MYR_DOC_BYTES_MAX, MYR_KINDS_CSV,
-                           "a price list (CSV: part,price,currency,date)", &text, err);
-    if (rc == MYR_OK) {
-        const char *kept = myr_arena_strndup(arena, text.data ? text.data : "", text.len);
-        rc = myr_spec_add_prices(arena, catalog, myr_file_name(file),
-                                 (struct myr_str){kept, text.len}, spec, err);
+    MYR_TRY(myr_kind_read(file->path, MYR_DOC_BYTES_MAX, MYR_KINDS_CSV,
+                          "a price list (CSV: part,price,currency,date)", &text, err));
+    file->text.data = myr_arena_strndup(arena, text.data ? text.data : "", text.len);
+    file->text.len = text.len;
+    file->read = true;
+    return MYR_OK;
+}
+
+/* 'prices' is the option of the command line; it takes the place of the spec's file. */
+int myr_spec_read_price_list(struct myr_arena *arena, const struct myr_catalog *catalog,
+                             struct myr_price_file *prices, struct myr_spec *spec,
+                             struct myr_err *err)
+{
+    struct myr_price_file own = {};
+    if (!prices || !prices->path) {
+        own.path = spec->price_file ? beside(arena, spec) : NULL;
+        spec->price_path = own.path;
+        prices = &own;
     }
-    myr_buf_done(&text);
-    return rc;
+    if (!prices->path) {
+        return MYR_OK;
+    }
+    MYR_TRY(read_price_file(arena, prices, err));
+    return myr_spec_add_prices(arena, catalog, myr_file_name(prices->path), prices->text, spec,
+                               err);
 }
 
 /* A spec and its price list, or neither: '*ret' is written when both are right. */
 int myr_spec_load(struct myr_arena *arena, const struct myr_catalog *catalog, const char *path,
-                  const char *prices, struct myr_spec *ret, struct myr_err *err)
+                  struct myr_price_file *prices, struct myr_spec *ret, struct myr_err *err)
 {
     static const struct myr_doc_want want = {MYR_KINDS_DOC(SPEC), "a spec"};
     const struct myr_doc *doc;

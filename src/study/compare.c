@@ -1,4 +1,5 @@
 #include "compare_rows.h"
+#include "myriad/fit/calibrate.h"
 
 /*
  * The measuring of a comparison: each design is simulated and fitted by itself, one after the
@@ -145,8 +146,17 @@ static int read_shared(struct myr_arena *arena, const struct myr_compare_questio
 {
     struct myr_compare_question *read = MYR_ARENA_ONE(arena, struct myr_compare_question);
     *read = *question;
-    if (read->of.layout && !read->of.layout_doc) {
-        MYR_TRY(myr_layout_file_open(arena, read->of.layout, &read->of.layout_doc, err));
+    struct myr_case_question *of = &read->of;
+    if (of->profile && !of->profile_doc) {
+        MYR_TRY(myr_profiles_open(arena, of->profile, &of->profile_doc, err));
+    }
+    if (of->model && !of->model_read) {
+        struct myr_model *model = MYR_ARENA_ONE(arena, struct myr_model);
+        MYR_TRY(myr_model_find(arena, of->model, model, err));
+        of->model_read = model;
+    }
+    if (of->layout && !of->layout_doc) {
+        MYR_TRY(myr_layout_file_open(arena, of->layout, &of->layout_doc, err));
     }
     *ret = read;
     return MYR_OK;
@@ -162,10 +172,11 @@ int myr_compare_designs(struct myr_design_comparison *ret, struct myr_arena *are
     MYR_TRY(read_shared(arena, question, &ret->question, err));
     question = ret->question;
     struct steps steps = {.question = question};
+    struct myr_price_file prices = {.path = question->prices};
     ret->count = question->count;
     /* All are read before the first is simulated: bad input shows at once. */
     for (uint32_t i = 0; i < ret->count; i++) {
-        MYR_TRY(compare_open(&ret->sides[i], arena, catalog, question, i, err));
+        MYR_TRY(compare_open(&ret->sides[i], arena, catalog, question, &prices, i, err));
         steps.done++;
         tell(&steps);
     }

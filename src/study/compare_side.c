@@ -249,7 +249,8 @@ static void choose_engine(struct myr_compare_side *side,
 
 /* A finished design by its ending, else a spec, which is planned. Prices are for specs only. */
 static int read_design(struct myr_compare_side *side, struct myr_arena *arena,
-                       const struct myr_catalog *catalog, const char *prices, struct myr_err *err)
+                       const struct myr_catalog *catalog, struct myr_price_file *prices,
+                       struct myr_err *err)
 {
     size_t len = strlen(side->file);
     if (len > 4 && strcmp(side->file + len - 4, ".myr") == 0) {
@@ -263,10 +264,10 @@ static int read_design(struct myr_compare_side *side, struct myr_arena *arena,
 /* Designs without a compute network have nothing that could be compared. */
 int compare_open(struct myr_compare_side *side, struct myr_arena *arena,
                  const struct myr_catalog *catalog, const struct myr_compare_question *question,
-                 uint32_t index, struct myr_err *err)
+                 struct myr_price_file *prices, uint32_t index, struct myr_err *err)
 {
     side->file = question->files[index];
-    MYR_TRY(read_design(side, arena, catalog, question->prices, err));
+    MYR_TRY(read_design(side, arena, catalog, prices, err));
     const struct myr_design *design = &side->design;
     side->name = myr_design_str(design, design->head->name);
     side->currency = myr_design_str(design, design->head->currency);

@@ -250,6 +250,67 @@ static void a_layout_is_read_once_for_all_sides(void **state)
     assert_int_equal(close(ends[0]), 0);
 }
 
+/* A pipe with the text in it, as a path; the caller closes the end that is returned. */
+static int piped(const char *text, char path[32])
+{
+    int ends[2];
+    size_t len = strlen(text);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], text, len), len);
+    assert_int_equal(close(ends[1]), 0);
+    snprintf(path, 32, "/dev/fd/%d", ends[0]);
+    return ends[0];
+}
+
+/* So are the model, the constants of the user's own and the prices. */
+static void other_files_are_read_once_for_all_sides(void **state)
+{
+    static const char *const twice[] = {MYR_SOURCE_DIR "/examples/h100-64.yaml",
+                                        MYR_SOURCE_DIR "/examples/h100-64.yaml"};
+    static const char model[] = "name: own\nlayers: 4\nhidden: 512\nheads: 8\n"
+                                "ffn: 2048\nvocab: 32000\nsequence: 1024\n";
+    static const char prices[] = "part,price,currency\nmqm9790-ns2f,7,CNY\n";
+    static const char profile[] = "constants: {gemm.hopper: 0.5}\n";
+    struct myr_compare_question question = question_of(twice, 2);
+    struct fixture f, shipped;
+    char model_path[32], prices_path[32], profile_path[32];
+    (void)state;
+    int fds[] = {piped(model, model_path), piped(prices, prices_path),
+                 piped(profile, profile_path)};
+    question.of.model = model_path;
+    question.of.profile = profile_path;
+    question.of.batch = 64;
+    question.prices = prices_path;
+    if (compare(&f, &question) < 0) {
+        fail_msg("%s", f.err.message);
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct myr_design *design = &f.found->sides[i].design;
+        bool priced = false;
+        for (uint32_t k = 0; k < design->bom_count; k++) {
+            priced = priced ||
+                     (strcmp(myr_design_str(design, design->bom[k].part), "MQM9790-NS2F") == 0 &&
+                      design->bom[k].unit_cents == 700);
+        }
+        assert_true(priced);
+        assert_true(f.found->sides[i].trained);
+    }
+    double steps[] = {f.found->sides[0].price.cost.step_s, f.found->sides[1].price.cost.step_s};
+    release(&f);
+    /* The profile's constant, which is slower than the shipped one, holds on both sides. */
+    struct myr_compare_question plain = question_of(twice, 2);
+    int again = piped(model, model_path);
+    plain.of.model = model_path;
+    plain.of.batch = 64;
+    assert_int_equal(compare(&shipped, &plain), MYR_OK);
+    assert_true(steps[0] == steps[1] && steps[0] > shipped.found->sides[0].price.cost.step_s);
+    release(&shipped);
+    assert_int_equal(close(again), 0);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(fds); i++) {
+        assert_int_equal(close(fds[i]), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +321,7 @@ int main(void)
         cmocka_unit_test(bad_questions_are_refused_before_anything_is_planned),
         cmocka_unit_test(options_of_training_need_a_model),
         cmocka_unit_test(a_layout_is_read_once_for_all_sides),
+        cmocka_unit_test(other_files_are_read_once_for_all_sides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

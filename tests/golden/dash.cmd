@@ -27,3 +27,10 @@ no bench gpu --dry-run --out -
 no sim --topology fat-tree:k=4 --workload permutation:1MB --save - --at 50us
 no verify orders out/design.myr p2p.csv --out -
 myriad export p2p out/design.myr --out /dev/stdout | cmp - p2p.csv
+# Standard input is read once: by all sides of a comparison, and by one reader.
+printf 'part,price,currency\nmqm9790-ns2f,7,CNY\n' >prices.csv
+of='examples/h100-64.yaml examples/h100-64.yaml --workload permutation:1MB -o json'
+myriad compare $of --prices - <prices.csv >piped.json
+myriad compare $of --prices prices.csv | sed 's/"prices.csv"/"-"/' | cmp - piped.json && echo same
+no compare - - <examples/h100-64.yaml
+no plan - --prices - <prices.csv

@@ -50,6 +50,11 @@ void myr_calibration_write(const struct myr_calibration *calibration,
 /* Replaces constants and intervals by those of a user's profile. */
 MYR_MUST_USE int myr_profiles_load(struct myr_profiles *profiles, struct myr_arena *arena,
                                    const char *path, struct myr_err *err);
+/* The same in two steps, for whoever asks several questions with one file. */
+MYR_MUST_USE int myr_profiles_open(struct myr_arena *arena, const char *path,
+                                   const struct myr_doc **ret, struct myr_err *err);
+MYR_MUST_USE int myr_profiles_take(struct myr_profiles *profiles, struct myr_arena *arena,
+                                   const struct myr_doc *doc, struct myr_err *err);
 MYR_MUST_USE int myr_profiles_parse(struct myr_profiles *profiles, const struct myr_doc *doc,
                                     struct myr_err *err);
 

@@ -34,10 +34,12 @@ struct myr_case_question {
     const struct myr_design *planned;        /* in place of a file; outlives the case */
     const struct myr_contention *contention; /* of 'planned', or NULL */
     const char *layout;                      /* a file: then nothing of the layout is open */
-    const struct myr_doc *layout_doc;        /* what is in it, where it was read before; or NULL */
-    uint64_t gpus;                           /* else those of the layout, or all of the design */
-    uint64_t batch;                          /* sequences; else the layout's */
-    uint64_t seq;                            /* tokens; else the layout's, or the model's */
+    /* What is in these files, where somebody has read them before; or NULL. */
+    const struct myr_model *model_read;
+    const struct myr_doc *profile_doc, *layout_doc;
+    uint64_t gpus;  /* else those of the layout, or all of the design */
+    uint64_t batch; /* sequences; else the layout's */
+    uint64_t seq;   /* tokens; else the layout's, or the model's */
     uint64_t tp, pp, vp, dp, cp, ep, micro_batch;
     int zero, recompute, precision;
     int schedule;       /* enum myr_schedule, MYR_FIT_SCHEDULE_STACK, MYR_FIT_SCHEDULE_ANY */

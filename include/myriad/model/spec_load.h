@@ -6,11 +6,23 @@
 #include "myriad/model/design.h"
 #include "myriad/model/spec.h"
 
-/* A whole spec from its file ("-": standard input), with the price list that it or 'prices' names.
+/*
+ * A price list for several specs. Whoever needs it first reads it, in the arena that it is given:
+ * standard input and pipes have it once only.
+ */
+struct myr_price_file {
+    const char *path; /* NULL: none */
+    struct myr_str text;
+    bool read;
+};
+
+/*
+ * A whole spec from its file ("-": standard input), with the price list that it or 'prices' names;
+ * 'prices' may be NULL.
  */
 MYR_MUST_USE int myr_spec_load(struct myr_arena *arena, const struct myr_catalog *catalog,
-                               const char *path, const char *prices, struct myr_spec *ret,
-                               struct myr_err *err);
+                               const char *path, struct myr_price_file *prices,
+                               struct myr_spec *ret, struct myr_err *err);
 /*
  * Adds the prices of a list (CSV: part, price; currency and date where given) to the spec's own.
  * They come after what the spec itself says under prices: parts.
@@ -22,5 +34,6 @@ MYR_MUST_USE int myr_spec_add_prices(struct myr_arena *arena, const struct myr_c
 struct myr_named_files myr_spec_named_files(const struct myr_spec *spec);
 /* The list that 'prices' names, or else the spec; nothing when neither does. */
 MYR_MUST_USE int myr_spec_read_price_list(struct myr_arena *arena,
-                                          const struct myr_catalog *catalog, const char *prices,
-                                          struct myr_spec *spec, struct myr_err *err);
+                                          const struct myr_catalog *catalog,
+                                          struct myr_price_file *prices, struct myr_spec *spec,
+                                          struct myr_err *err);

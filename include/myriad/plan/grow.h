@@ -15,6 +15,7 @@
  */
 #pragma once
 
+#include "myriad/model/spec_load.h"
 #include "myriad/plan.h"
 
 /* One installed cable that does not stay as it is. */
@@ -77,13 +78,14 @@ MYR_MUST_USE int myr_grow(struct myr_arena *arena, const struct myr_catalog *cat
  */
 bool myr_grow_is_design(const char *path);
 MYR_MUST_USE int myr_grow_read(struct myr_arena *arena, const struct myr_catalog *catalog,
-                               const char *path, const char *prices,
+                               const char *path, struct myr_price_file *prices,
                                const struct myr_plan_listener *listener, struct myr_design *ret,
                                struct myr_err *err);
 /* The same for what the installed one grows into: servers that stand keep their order. */
 MYR_MUST_USE int myr_grow_read_larger(struct myr_arena *arena, const struct myr_catalog *catalog,
                                       const struct myr_design *installed, const char *path,
-                                      const char *prices, const struct myr_plan_listener *listener,
+                                      struct myr_price_file *prices,
+                                      const struct myr_plan_listener *listener,
                                       struct myr_design *ret, struct myr_err *err);
 
 /* The growth as an answer and as a page. */

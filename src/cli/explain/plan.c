@@ -87,19 +87,20 @@ static int read_plan(struct cli *cli, const struct myr_catalog *catalog, const c
 {
     const struct options *options = cli->options;
     bool planned = !myr_grow_is_design(plan);
+    struct myr_price_file prices = {.path = options->prices};
     *ret_next = NULL;
     /* Prices are of no use where nothing is planned: neither the plan nor the phase after it. */
     if (options->prices && !planned && (!options->next || myr_grow_is_design(options->next))) {
         return myr_err_set(err, MYR_EINVAL,
                            "a design has its prices: --prices goes with a spec, not with %s", plan);
     }
-    MYR_TRY(myr_grow_read(&cli->arena, catalog, plan, options->prices, NULL, design, err));
+    MYR_TRY(myr_grow_read(&cli->arena, catalog, plan, &prices, NULL, design, err));
     if (!options->next) {
         return MYR_OK;
     }
     struct myr_growth *next = MYR_ARENA_ONE(&cli->arena, struct myr_growth);
-    MYR_TRY(myr_grow_read_larger(&cli->arena, catalog, design, options->next, options->prices, NULL,
-                                 larger, err));
+    MYR_TRY(myr_grow_read_larger(&cli->arena, catalog, design, options->next, &prices, NULL, larger,
+                                 err));
     MYR_TRY(myr_grow(&cli->arena, catalog, design, larger,
                      (struct myr_grow_names){plan, options->next}, next, err));
     *ret_next = next;

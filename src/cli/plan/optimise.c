@@ -41,10 +41,10 @@ static int run(struct cli *cli, struct myr_err *err)
     const struct options *options = cli->options;
     MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {};
     MYR_CLEANUP(myr_spec_done) struct myr_spec spec = {};
+    struct myr_price_file prices = {.path = options->prices};
     struct myr_optimum optimum;
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
-    MYR_TRY(
-        myr_spec_load(&cli->arena, &catalog, cli->operands.items[0], options->prices, &spec, err));
+    MYR_TRY(myr_spec_load(&cli->arena, &catalog, cli->operands.items[0], &prices, &spec, err));
     /* With nothing left open there is one design: that is 'myriad plan'. */
     if (!spec.optimise.node) {
         int rc = myr_doc_error(err, spec.root, MYR_EINVAL,

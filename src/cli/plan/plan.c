@@ -150,8 +150,8 @@ static void show(struct cli *cli, const struct options *options, const struct my
 
 /* The spec's file, or one that is made of a number of GPUs. */
 static int read_spec(struct cli *cli, const struct options *options,
-                     const struct myr_catalog *catalog, struct myr_start_text *start,
-                     struct myr_spec *ret, struct myr_err *err)
+                     const struct myr_catalog *catalog, struct myr_price_file *prices,
+                     struct myr_start_text *start, struct myr_spec *ret, struct myr_err *err)
 {
     const char *file = cli->operands.count ? cli->operands.items[0] : NULL;
     const struct myr_doc *doc;
@@ -161,7 +161,7 @@ static int read_spec(struct cli *cli, const struct options *options,
                            "give SPEC, or --gpus with --server and --fabric, not both");
     }
     if (file) {
-        return myr_spec_load(&cli->arena, catalog, file, options->prices, ret, err);
+        return myr_spec_load(&cli->arena, catalog, file, prices, ret, err);
     }
     if (!options->gpus) {
         int rc = myr_err_set(err, MYR_EINVAL, "'myriad plan' needs SPEC, or --gpus");
@@ -174,7 +174,7 @@ static int read_spec(struct cli *cli, const struct options *options,
     MYR_TRY(myr_doc_read_yaml(&cli->arena, "--gpus",
                               (struct myr_str){start->spec.data, start->spec.len}, &doc, err));
     MYR_TRY(myr_spec_read(&cli->arena, catalog, doc, ret, err));
-    return myr_spec_read_price_list(&cli->arena, catalog, options->prices, ret, err);
+    return myr_spec_read_price_list(&cli->arena, catalog, prices, ret, err);
 }
 
 /* NULL stays NULL. A report is handed on: folders of this machine mean nothing there. */
@@ -247,9 +247,9 @@ static int check_date(const char *date, struct myr_err *err)
 
 /* The larger cluster, laid over this one. */
 static int plan_next(struct cli *cli, const struct options *options,
-                     const struct myr_catalog *catalog, const struct myr_design *design,
-                     const struct myr_plan_listener *listener, struct myr_design *larger,
-                     struct myr_growth **ret, struct myr_err *err)
+                     const struct myr_catalog *catalog, struct myr_price_file *prices,
+                     const struct myr_design *design, const struct myr_plan_listener *listener,
+                     struct myr_design *larger, struct myr_growth **ret, struct myr_err *err)
 {
     const char *name = cli->operands.count ? cli->operands.items[0] : "--gpus";
     struct myr_growth *growth = MYR_ARENA_ONE(&cli->arena, struct myr_growth);
@@ -257,8 +257,8 @@ static int plan_next(struct cli *cli, const struct options *options,
     if (!options->next) {
         return MYR_OK;
     }
-    MYR_TRY(myr_grow_read_larger(&cli->arena, catalog, design, options->next, options->prices,
-                                 listener, larger, err));
+    MYR_TRY(myr_grow_read_larger(&cli->arena, catalog, design, options->next, prices, listener,
+                                 larger, err));
     MYR_TRY(myr_grow(&cli->arena, catalog, design, larger,
                      (struct myr_grow_names){name, options->next}, growth, err));
     *ret = growth;
@@ -275,15 +275,16 @@ static int run(struct cli *cli, struct myr_err *err)
     /* In the arena, with its memory; only a design that was mapped from a file is closed. */
     struct myr_design design = {};
     struct myr_growth *next;
+    struct myr_price_file prices = {.path = options->prices};
     MYR_TRY(check_date(options->date, err));
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
-    MYR_TRY(read_spec(cli, options, &catalog, &start, &spec, err));
+    MYR_TRY(read_spec(cli, options, &catalog, &prices, &start, &spec, err));
     MYR_CLEANUP(cli_plan_steps_end) struct cli_plan_steps steps;
     /* A plan with strips to count is made again, and without a room there are fewer files. */
     const struct myr_plan_listener listener = cli_plan_steps_begin(
         &steps, (options->next ? 2 : 1) * MYR_PLAN_STEPS + (options->out ? MYR_PLAN_FILES_MAX : 0));
     MYR_TRY(myr_plan_heard(&cli->arena, &catalog, &spec, &listener, &design, err));
-    MYR_TRY(plan_next(cli, options, &catalog, &design, &listener, &larger, &next, err));
+    MYR_TRY(plan_next(cli, options, &catalog, &prices, &design, &listener, &larger, &next, err));
     if (options->out && options->crews) {
         /* Crews install all of it: growth from nothing has every device and cable in it. */
         struct myr_growth growth;

@@ -32,13 +32,25 @@ int myr_calibrate_files(struct myr_calibration_job *ret, struct myr_arena *arena
     return rc;
 }
 
+int myr_profiles_open(struct myr_arena *arena, const char *path, const struct myr_doc **ret,
+                      struct myr_err *err)
+{
+    static const struct myr_doc_want want = {MYR_KINDS_DOC(PROFILE), "a profile of fit"};
+    return myr_doc_read_file_of(arena, path, &want, ret, err);
+}
+
+/* Constants first, then lists: both may stand in one file. */
+int myr_profiles_take(struct myr_profiles *profiles, struct myr_arena *arena,
+                      const struct myr_doc *doc, struct myr_err *err)
+{
+    MYR_TRY(myr_profiles_parse(profiles, doc, err));
+    return myr_profiles_extend(profiles, arena, doc, err);
+}
+
 int myr_profiles_load(struct myr_profiles *profiles, struct myr_arena *arena, const char *path,
                       struct myr_err *err)
 {
     const struct myr_doc *doc;
-    static const struct myr_doc_want want = {MYR_KINDS_DOC(PROFILE), "a profile of fit"};
-    MYR_TRY(myr_doc_read_file_of(arena, path, &want, &doc, err));
-    /* Constants first, then lists: both may stand in one file. */
-    MYR_TRY(myr_profiles_parse(profiles, doc, err));
-    return myr_profiles_extend(profiles, arena, doc, err);
+    MYR_TRY(myr_profiles_open(arena, path, &doc, err));
+    return myr_profiles_take(profiles, arena, doc, err);
 }

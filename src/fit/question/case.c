@@ -295,11 +295,16 @@ static int take_design(struct myr_case *it, struct myr_arena *arena,
     return MYR_OK;
 }
 
-static int read_profiles(struct myr_case *it, struct myr_arena *arena, const char *own,
-                         struct myr_err *err)
+/* The shipped ones, and the user's own over them. */
+static int read_profiles(struct myr_case *it, struct myr_arena *arena,
+                         const struct myr_case_question *u, struct myr_err *err)
 {
-    int rc = myr_profiles_init(&it->profiles, arena, err);
-    return rc < 0 || !own ? rc : myr_profiles_load(&it->profiles, arena, own, err);
+    const struct myr_doc *own = u->profile_doc;
+    MYR_TRY(myr_profiles_init(&it->profiles, arena, err));
+    if (u->profile && !own) {
+        MYR_TRY(myr_profiles_open(arena, u->profile, &own, err));
+    }
+    return own ? myr_profiles_take(&it->profiles, arena, own, err) : MYR_OK;
 }
 
 /* Layout before design: it says how many GPUs of the design there are. */
@@ -307,9 +312,13 @@ static int look_up(struct myr_case *it, struct myr_arena *arena, const struct my
                    struct myr_err *err)
 {
     struct myr_fit_case *of = &it->query.it;
-    MYR_TRY(read_profiles(it, arena, u->profile, err));
+    MYR_TRY(read_profiles(it, arena, u, err));
     MYR_TRY(u->recipe ? myr_recipe_words("--recipe", u->recipe, &it->stated, err) : MYR_OK);
-    MYR_TRY(myr_model_find(arena, u->model, &it->model, err));
+    if (u->model_read) {
+        it->model = *u->model_read;
+    } else {
+        MYR_TRY(myr_model_find(arena, u->model, &it->model, err));
+    }
     MYR_TRY(u->layout ? take_layout(it, arena, u, err) : MYR_OK);
     MYR_TRY(has_design(u) ? take_design(it, arena, u, err) : MYR_OK);
     MYR_TRY(u->device && !has_design(u) ? choose_device(it, arena, u, err) : MYR_OK);

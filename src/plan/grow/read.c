@@ -112,7 +112,7 @@ static int put_in_order(struct myr_spec *spec, const struct myr_catalog *catalog
 }
 
 int myr_grow_read(struct myr_arena *arena, const struct myr_catalog *catalog, const char *path,
-                  const char *prices, const struct myr_plan_listener *listener,
+                  struct myr_price_file *prices, const struct myr_plan_listener *listener,
                   struct myr_design *ret, struct myr_err *err)
 {
     if (myr_grow_is_design(path)) {
@@ -124,9 +124,9 @@ int myr_grow_read(struct myr_arena *arena, const struct myr_catalog *catalog, co
 }
 
 int myr_grow_read_larger(struct myr_arena *arena, const struct myr_catalog *catalog,
-                         const struct myr_design *installed, const char *path, const char *prices,
-                         const struct myr_plan_listener *listener, struct myr_design *ret,
-                         struct myr_err *err)
+                         const struct myr_design *installed, const char *path,
+                         struct myr_price_file *prices, const struct myr_plan_listener *listener,
+                         struct myr_design *ret, struct myr_err *err)
 {
     if (myr_grow_is_design(path)) {
         return myr_design_open(ret, path, err);
