@@ -5,8 +5,6 @@
 
 #include "cost/block.h"
 #include "myriad/fit/goodput.h"
-#include "myriad/text/doc.h"
-#include "myriad/text/json.h"
 
 /*
  * What leaving the shipped value by a constant's spread costs, in missed runs. The weight is the
@@ -29,6 +27,16 @@ struct fit {
     double values[MYR_FIT_CONSTANTS_MAX];              /* of all constants, as tried */
     uint32_t free[MYR_CALIBRATE_FREE_MAX], free_count; /* indices of those that are fitted */
     double prior_weight;                               /* the one of prior_weights that is tried */
+    struct start *starts;                              /* of each measurement, once it is known */
+};
+
+/*
+ * A measurement at the shipped values, where every descent begins: some fifty of them, of other
+ * runs or with another weight, need the same figures for their first step.
+ */
+struct start {
+    double error, moves[MYR_CALIBRATE_FREE_MAX];
+    bool known;
 };
 
 static double ln(double x)
@@ -249,25 +257,41 @@ static bool error_of(const struct fit *fit, uint32_t i, double *ret)
     return counts(kernel);
 }
 
-static void make_step(struct fit *fit, double *ret)
+static bool counted(const struct fit *fit, uint32_t i)
+{
+    uint32_t runs = fit->runs ? fit->runs->count : 0;
+    return i < runs ? fit->used[i] : counts(&fit->kernels->items[i - runs]);
+}
+
+/* A measurement that counts: its error, and what each free constant does to it. */
+static void look_at(struct fit *fit, uint32_t i, struct start *ret)
+{
+    (void)error_of(fit, i, &ret->error);
+    for (uint32_t f = 0; f < fit->free_count; f++) {
+        double moved, kept = fit->values[fit->free[f]];
+        fit->values[fit->free[f]] = kept * 1.002;
+        (void)error_of(fit, i, &moved);
+        fit->values[fit->free[f]] = kept;
+        ret->moves[f] = (moved - ret->error) / ln(1.002);
+    }
+    ret->known = true;
+}
+
+static void make_step(struct fit *fit, bool first, double *ret)
 {
     struct step step = {};
     uint32_t runs = fit->runs ? fit->runs->count : 0, rows = kernel_rows(fit);
     uint32_t all = runs + (fit->kernels ? fit->kernels->count : 0);
     for (uint32_t i = 0; i < all; i++) {
-        double error, moved, moves[MYR_CALIBRATE_FREE_MAX];
-        if (!error_of(fit, i, &error)) {
+        struct start now, *at = first ? &fit->starts[i] : &now;
+        if (!counted(fit, i)) {
             continue;
         }
-        for (uint32_t f = 0; f < fit->free_count; f++) {
-            double kept = fit->values[fit->free[f]];
-            fit->values[fit->free[f]] = kept * 1.002;
-            (void)error_of(fit, i, &moved);
-            fit->values[fit->free[f]] = kept;
-            moves[f] = (moved - error) / ln(1.002);
+        if (!first || !at->known) {
+            look_at(fit, i, at);
         }
         bool run = i < runs;
-        add_row(fit, &step, error, moves, run ? RUN_SCALE : KERNEL_SCALE,
+        add_row(fit, &step, at->error, at->moves, run ? RUN_SCALE : KERNEL_SCALE,
                 run ? 1 : KERNELS_WEIGHT / rows);
     }
     for (uint32_t f = 0; f < fit->free_count; f++) {
@@ -280,13 +304,13 @@ static void make_step(struct fit *fit, double *ret)
     solve(&step, fit->free_count, ret);
 }
 
-/* Gauss-Newton on logarithms; a step that does not help is halved. */
+/* Gauss-Newton on logarithms, from the shipped values; a step that does not help is halved. */
 static void descend(struct fit *fit)
 {
     double best = loss(fit);
     for (uint32_t round = 0; round < 25; round++) {
         double change[MYR_CALIBRATE_FREE_MAX] = {}, kept[MYR_FIT_CONSTANTS_MAX], before = best;
-        make_step(fit, change);
+        make_step(fit, round == 0, change);
         memcpy(kept, fit->values, sizeof(kept));
         double part = 1;
         for (uint32_t halving = 0; halving < 7; halving++, part /= 2) {
@@ -404,21 +428,29 @@ static void predict_runs(const struct myr_runs *runs, struct myr_calibration *re
     }
 }
 
-static void choose_weight(struct fit *fit, struct myr_calibration *ret, double *scratch)
+static void choose_weight(struct fit *fit, struct myr_calibration *ret, double *scratch,
+                          struct myr_arena *arena)
 {
+    uint32_t count = fit->runs->count;
     double best = 0, least = 1e300;
+    double *left_out_s = MYR_ARENA_NEW(arena, double, count); /* with the best of them */
     for (size_t i = 0; i < MYR_ARRAY_COUNT(prior_weights); i++) {
         fit->prior_weight = prior_weights[i];
         leave_out(fit, ret);
-        double mean = run_errors(fit->runs, ret, LEFT_OUT, scratch).mean;
-        if (mean < least * 0.999) {
-            least = mean;
+        struct myr_errors errors = run_errors(fit->runs, ret, LEFT_OUT, scratch);
+        if (errors.mean < least * 0.999) {
+            least = errors.mean;
             best = prior_weights[i];
+            ret->left_out = errors;
+            for (uint32_t k = 0; k < count; k++) {
+                left_out_s[k] = ret->rows[k].left_out_s;
+            }
         }
     }
     fit->prior_weight = best;
-    leave_out(fit, ret);
-    ret->left_out = run_errors(fit->runs, ret, LEFT_OUT, scratch);
+    for (uint32_t k = 0; k < count; k++) {
+        ret->rows[k].left_out_s = left_out_s[k];
+    }
 }
 
 /* Nine of ten runs like these stay inside what the left-out ones did; ten of them say so. */
@@ -458,6 +490,7 @@ int myr_calibrate(const struct myr_profiles *profiles, struct myr_runs *runs,
     }
     double *scratch = MYR_ARENA_NEW(arena, double, measured + rows);
     fit.used = MYR_ARENA_NEW(arena, bool, count);
+    fit.starts = MYR_ARENA_NEW(arena, struct start, count + (kernels ? kernels->count : 0));
     ret->rows = MYR_ARENA_NEW(arena, struct myr_calibration_row, count);
     restart(&fit);
     for (uint32_t i = 0; i < count; i++) {
@@ -473,7 +506,7 @@ int myr_calibrate(const struct myr_profiles *profiles, struct myr_runs *runs,
     if (runs) {
         predict_runs(runs, ret, false);
         ret->before = run_errors(runs, ret, BEFORE, scratch);
-        choose_weight(&fit, ret, scratch);
+        choose_weight(&fit, ret, scratch, arena);
     }
     restart(&fit);
     if (kernels) {
@@ -500,96 +533,4 @@ int myr_calibrate(const struct myr_profiles *profiles, struct myr_runs *runs,
         runs->items[i].it.constants = profiles->constants;
     }
     return MYR_OK;
-}
-
-/* ---- the file ---- */
-
-void myr_calibration_write(const struct myr_calibration *calibration,
-                           const struct myr_profiles *profiles, struct myr_buf *buf)
-{
-    myr_buf_put_lit(buf, "# A profile of the cost model: constants that differ from the shipped "
-                         "ones.\n# Use it with: myriad fit --profile THIS-FILE ...\nconstants:\n");
-    for (uint32_t f = 0; f < calibration->free_count; f++) {
-        uint32_t at = calibration->free[f];
-        const struct myr_constant *constant = myr_fit_constant(at);
-        myr_buf_printf(buf, "  %s: ", constant->name);
-        myr_json_number(buf, calibration->constants[at], 9);
-        myr_buf_put_lit(buf, " # was ");
-        myr_json_number(buf, profiles->constants[at], 9);
-        myr_buf_putc(buf, '\n');
-    }
-    myr_buf_put_lit(buf, "interval: {near: ");
-    myr_json_number(buf, calibration->interval_near, 4);
-    myr_buf_put_lit(buf, ", far: ");
-    myr_json_number(buf, calibration->interval_far, 4);
-    myr_buf_put_lit(buf, "}\n");
-}
-
-static int read_constant(struct myr_profiles *profiles, const struct myr_doc_entry *entry,
-                         struct myr_err *err)
-{
-    int at = myr_fit_constant_index(entry->key);
-    if (at < 0) {
-        const char *names[MYR_FIT_CONSTANTS_MAX];
-        char near[128], excerpt[MYR_EXCERPT_MAX];
-        for (uint32_t i = 0; i < myr_fit_constant_count(); i++) {
-            names[i] = myr_fit_constant(i)->name;
-        }
-        myr_str_nearest(entry->key, names, myr_fit_constant_count(), near, sizeof(near));
-        int rc = myr_doc_error(err, entry->value, MYR_EINVAL, "unknown constant '%s'%s%s%s",
-                               myr_text_excerpt(entry->key, excerpt),
-                               near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
-        myr_err_hint(err, "myriad fit constants lists them");
-        return rc;
-    }
-    const struct myr_constant *constant = myr_fit_constant((uint32_t)at);
-    return myr_doc_double(entry->value, constant->name, constant->min, constant->max,
-                          &profiles->constants[at], err);
-}
-
-static int read_constants(struct myr_profiles *profiles, const struct myr_doc *map,
-                          struct myr_err *err)
-{
-    if (map->kind == MYR_DOC_NULL) {
-        return MYR_OK; /* "constants:" with nothing below: a calibration that moved none */
-    }
-    MYR_TRY(myr_doc_expect(map, MYR_DOC_MAP, "constants", err));
-    for (uint32_t i = 0; i < map->count; i++) {
-        MYR_TRY(read_constant(profiles, &map->entries[i], err));
-    }
-    return MYR_OK;
-}
-
-static int read_interval(struct myr_profiles *profiles, const struct myr_doc *map,
-                         struct myr_err *err)
-{
-    static const char *const bounds[] = {"near", "far"};
-    double *own = profiles->intervals, near = own[MYR_INTERVAL_DENSE], far = 0;
-    double *targets[] = {&near, &far};
-    MYR_TRY(myr_doc_expect(map, MYR_DOC_MAP, "interval", err));
-    MYR_TRY(myr_doc_check_keys(map, "interval", bounds, MYR_ARRAY_COUNT(bounds), err));
-    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(bounds); i++) {
-        const struct myr_doc *node = myr_doc_get(map, bounds[i]);
-        if (node) {
-            MYR_TRY(myr_doc_double(node, bounds[i], 0.001, 10, targets[i], err));
-        }
-    }
-    /* One's own runs do not tell experts apart; 'far' has another release beyond 'near'. */
-    own[MYR_INTERVAL_EXPERTS] = myr_doc_get(map, "near") ? near : own[MYR_INTERVAL_EXPERTS];
-    own[MYR_INTERVAL_DENSE] = near;
-    double more = far > near ? sqrt(far * far - near * near) : 0;
-    own[MYR_INTERVAL_RELEASE] = far > 0 ? more : own[MYR_INTERVAL_RELEASE];
-    return MYR_OK;
-}
-
-int myr_profiles_parse(struct myr_profiles *profiles, const struct myr_doc *doc,
-                       struct myr_err *err)
-{
-    static const char *const keys[] = {"constants", "interval", "devices", "stacks", "recipes"};
-    MYR_TRY(myr_doc_expect(doc, MYR_DOC_MAP, "profile", err));
-    MYR_TRY(myr_doc_check_keys(doc, NULL, keys, MYR_ARRAY_COUNT(keys), err));
-    const struct myr_doc *constants = myr_doc_get(doc, "constants");
-    const struct myr_doc *interval = myr_doc_get(doc, "interval");
-    MYR_TRY(constants ? read_constants(profiles, constants, err) : MYR_OK);
-    return interval ? read_interval(profiles, interval, err) : MYR_OK;
 }
