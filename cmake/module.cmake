@@ -9,9 +9,13 @@ if(MYRIAD_TESTS)
     # A test's own arithmetic is nobody's: its memory is what the code under test may spoil.
     set(MYRIAD_TEST_CHECKS -fno-sanitize=undefined)
   endif()
-  # Of binutils too, and links the hundreds of them in half the time.
+  # Quicker with hundreds of them than the usual one: a third of its time, or half of it. The first
+  # would use a thread a processor, and leave the rest of its work to a child that nobody waits for.
+  find_program(MYRIAD_MOLD ld.mold)
   find_program(MYRIAD_GOLD ld.gold)
-  if(MYRIAD_GOLD)
+  if(MYRIAD_MOLD AND NOT MYRIAD_FUZZ)
+    set(MYRIAD_TEST_LINKER -fuse-ld=mold -Wl,--no-fork,--threads=1)
+  elseif(MYRIAD_GOLD)
     set(MYRIAD_TEST_LINKER -fuse-ld=gold)
   endif()
 endif()
