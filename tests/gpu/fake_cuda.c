@@ -518,8 +518,8 @@ FAKE(cublasLtMatmul,
              fits(desc, a_layout, b_layout, c_layout));
 }
 
-/* Whether the n-th address of a table is where the n-th of equal matrices lies. */
-static int points(device_ptr table, int n, int groups, size_t bytes, int read)
+/* Whether the addresses of a table are where equal matrices lie, one behind the other. */
+static int points(device_ptr table, int groups, size_t bytes, int read)
 {
     const struct region *rows = region_of(table, (size_t)groups * sizeof(device_ptr));
     if (!rows || rows->filled < (size_t)(table - rows->at) + (size_t)groups * sizeof(device_ptr)) {
@@ -527,9 +527,16 @@ static int points(device_ptr table, int n, int groups, size_t bytes, int read)
     }
     const uint64_t *addresses = rows->words + (table - rows->at) / sizeof(device_ptr);
     const struct region *first = region_of(addresses[0], bytes * (size_t)groups);
-    return first && first->at == addresses[0] && first->bytes == bytes * (size_t)groups &&
-           addresses[n] == addresses[0] + (device_ptr)n * bytes &&
-           (!read || first->filled == first->bytes);
+    if (!first || first->at != addresses[0] || first->bytes != bytes * (size_t)groups ||
+        (read && first->filled != first->bytes)) {
+        return 0;
+    }
+    for (int n = 1; n < groups; n++) {
+        if (addresses[n] != addresses[0] + (device_ptr)n * bytes) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 FAKE(cublasGemmGroupedBatchedEx,
@@ -544,13 +551,16 @@ FAKE(cublasGemmGroupedBatchedEx,
     for (int g = 0; g < groups; g++) {
         double flops = 2.0 * m[g] * n[g] * (double)k[g] * sizes[g];
         fake.ms += flops / (0.8 * PRODUCT_FLOPS * k[g] / (k[g] + DEPTH)) * 1e3;
-        size_t left = 2UL * (size_t)m[g] * (size_t)k[g], right = 2UL * (size_t)n[g] * (size_t)k[g];
         if (lda[g] != (trans_a[g] ? k[g] : m[g]) || ldb[g] != (trans_b[g] ? n[g] : k[g]) ||
-            ldc[g] != m[g] || alpha[g] != 1 || beta[g] != 0 || sizes[g] != 1 ||
-            !points(a, g, groups, left, 1) || !points(b, g, groups, right, 1) ||
-            !points(c, g, groups, 2UL * (size_t)m[g] * (size_t)n[g], 0)) {
+            ldc[g] != m[g] || alpha[g] != 1 || beta[g] != 0 || sizes[g] != 1 || m[g] != m[0] ||
+            n[g] != n[0] || k[g] != k[0]) {
             return 7;
         }
+    }
+    size_t rows = (size_t)m[0], columns = (size_t)n[0], depth = (size_t)k[0];
+    if (!points(a, groups, 2 * rows * depth, 1) || !points(b, groups, 2 * columns * depth, 1) ||
+        !points(c, groups, 2 * rows * columns, 0)) {
+        return 7;
     }
     return !stream || a_type != TYPE_BF16 || b_type != TYPE_BF16 || c_type != TYPE_BF16 ||
            compute != 68;
