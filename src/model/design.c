@@ -247,6 +247,20 @@ static struct myr_device_range last_of(const struct myr_design *design, enum myr
     return (struct myr_device_range){ends[0], ends[1] - ends[0]};
 }
 
+struct myr_node_stretch myr_design_node_stretch(const struct myr_design *design, uint32_t first,
+                                                uint32_t count)
+{
+    MYR_ASSERT(count > 0 && first < design->head->nodes && count <= design->head->nodes - first);
+    const struct myr_place *named = design->named ? design->named : design->place;
+    named += design->head->first_node + first;
+    struct myr_node_stretch stretch = {named->ordinal, 1};
+    while (stretch.count < count &&
+           named[stretch.count].ordinal == stretch.number + stretch.count) {
+        stretch.count++;
+    }
+    return stretch;
+}
+
 /*
  * Devices of one kind on one network are a run of the arrays; hosts are of no network, and 'net'
  * does not matter for them.

@@ -120,20 +120,25 @@ static void put_insides(const struct myr_design *design, struct myr_json *json)
     myr_json_end(json);
 }
 
-/* Empty where all servers are of one kind. */
+/* Empty where all servers are of one kind; a group once for each stretch of its names. */
 static void put_groups(const struct myr_design *design, struct myr_json *json)
 {
     myr_json_list(json, "groups");
     for (uint32_t i = 0; i < design->group_count; i++) {
         const struct myr_server_group *group = &design->groups[i];
-        myr_json_object(json, NULL);
-        myr_json_text(json, "name", myr_design_str(design, group->name));
-        myr_json_text(json, "server", myr_design_str(design, group->server_part));
-        myr_json_text(json, "gpu", myr_design_str(design, group->gpu_part));
-        myr_json_u64(json, "first_node", group->first_node);
-        myr_json_u64(json, "nodes", group->nodes);
-        myr_json_u64(json, "gpus_per_node", group->gpus_per_node);
-        myr_json_end(json);
+        for (uint32_t at = 0; at < group->nodes;) {
+            struct myr_node_stretch stretch =
+                myr_design_node_stretch(design, group->first_node + at, group->nodes - at);
+            myr_json_object(json, NULL);
+            myr_json_text(json, "name", myr_design_str(design, group->name));
+            myr_json_text(json, "server", myr_design_str(design, group->server_part));
+            myr_json_text(json, "gpu", myr_design_str(design, group->gpu_part));
+            myr_json_u64(json, "first_node", stretch.number);
+            myr_json_u64(json, "nodes", stretch.count);
+            myr_json_u64(json, "gpus_per_node", group->gpus_per_node);
+            myr_json_end(json);
+            at += stretch.count;
+        }
     }
     myr_json_end(json);
 }

@@ -241,30 +241,44 @@ static void put_totals(struct myr_answer *answer, const struct myr_design *desig
     myr_answer_end(answer);
 }
 
-/* An empty list where all servers are of one kind. */
+static void put_group(struct myr_answer *answer, const struct myr_design *design,
+                      const struct myr_server_group *group, struct myr_node_stretch stretch)
+{
+    myr_answer_object(answer, NULL);
+    myr_answer_text(answer, "name", myr_design_str(design, group->name));
+    myr_answer_text(answer, "server", myr_design_str(design, group->server_part));
+    myr_answer_text(answer, "gpu", myr_design_str(design, group->gpu_part));
+    myr_answer_u64(answer, "servers", myr_stretch_servers(group, stretch));
+    myr_answer_u64(answer, "first_node", stretch.number);
+    myr_answer_u64(answer, "nodes", stretch.count);
+    myr_answer_u64(answer, "gpus_per_node", group->gpus_per_node);
+    myr_answer_u64(answer, "gpus", (uint64_t)stretch.count * group->gpus_per_node);
+    myr_answer_list(answer, "networks");
+    for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
+        /* A group may be on networks that the spec does not have. */
+        if (group->networks & 1U << net && design->networks[net].topology) {
+            myr_answer_text(answer, NULL, myr_net_names[net]);
+        }
+    }
+    myr_answer_end(answer);
+    myr_answer_end(answer);
+}
+
+/*
+ * An empty list where all servers are of one kind; a group once for each stretch of its nodes, as
+ * they are called.
+ */
 static void put_groups(struct myr_answer *answer, const struct myr_design *design)
 {
     myr_answer_list(answer, "groups");
     for (uint32_t i = 0; i < design->group_count; i++) {
         const struct myr_server_group *group = &design->groups[i];
-        myr_answer_object(answer, NULL);
-        myr_answer_text(answer, "name", myr_design_str(design, group->name));
-        myr_answer_text(answer, "server", myr_design_str(design, group->server_part));
-        myr_answer_text(answer, "gpu", myr_design_str(design, group->gpu_part));
-        myr_answer_u64(answer, "servers", group->servers);
-        myr_answer_u64(answer, "first_node", group->first_node);
-        myr_answer_u64(answer, "nodes", group->nodes);
-        myr_answer_u64(answer, "gpus_per_node", group->gpus_per_node);
-        myr_answer_u64(answer, "gpus", (uint64_t)group->nodes * group->gpus_per_node);
-        myr_answer_list(answer, "networks");
-        for (uint32_t net = 0; net < MYR_NET_COUNT; net++) {
-            /* A group may be on networks that the spec does not have. */
-            if (group->networks & 1U << net && design->networks[net].topology) {
-                myr_answer_text(answer, NULL, myr_net_names[net]);
-            }
+        for (uint32_t at = 0; at < group->nodes;) {
+            struct myr_node_stretch stretch =
+                myr_design_node_stretch(design, group->first_node + at, group->nodes - at);
+            put_group(answer, design, group, stretch);
+            at += stretch.count;
         }
-        myr_answer_end(answer);
-        myr_answer_end(answer);
     }
     myr_answer_end(answer);
 }

@@ -231,10 +231,16 @@ void myr_plan_page(const struct myr_design *design, struct myr_answer *answer,
     /* Groups have no line of their own where all servers are of one kind. */
     for (uint32_t i = 0; i < design->group_count; i++) {
         const struct myr_server_group *group = &design->groups[i];
-        myr_answer_fact(
-            answer, myr_design_str(design, group->name), "%s (%s), %u x %s a node, from node %u",
-            MYR_COUNT(group->servers, "server"), myr_design_str(design, group->server_part),
-            group->gpus_per_node, myr_design_str(design, group->gpu_part), group->first_node);
+        for (uint32_t at = 0; at < group->nodes;) {
+            struct myr_node_stretch stretch =
+                myr_design_node_stretch(design, group->first_node + at, group->nodes - at);
+            myr_answer_fact(answer, myr_design_str(design, group->name),
+                            "%s (%s), %u x %s a node, from node %u",
+                            MYR_COUNT(myr_stretch_servers(group, stretch), "server"),
+                            myr_design_str(design, group->server_part), group->gpus_per_node,
+                            myr_design_str(design, group->gpu_part), stretch.number);
+            at += stretch.count;
+        }
     }
     /* Decimal terabytes, as disks are sold. */
     if (head->storage_servers) {

@@ -127,6 +127,22 @@ def servers_by_group(answer):
     return counts
 
 
+def check_names(what, groups, design, cables):
+    """Nodes are of the group that their names say: on the compute network or not, each in one."""
+    of = {}
+    for group in groups:
+        for number in range(group["first_node"], group["first_node"] + group["nodes"]):
+            check(f"{what}: node {number} is in two groups", number not in of)
+            of[number] = "compute" in group["networks"]
+    named = {int(device["name"][5:]) for device in design["devices"]
+             if device["name"].startswith("node/")}
+    check(f"{what}: groups have nodes {sorted(set(of) ^ named)[:5]}", set(of) == named)
+    on = {int(row[end][5:]) for row in cables if row["network"] == "compute"
+          for end in ("a_device", "b_device") if row[end].startswith("node/")}
+    wrong = [number for number, compute in of.items() if compute != (number in on)]
+    check(f"{what}: nodes {wrong[:5]} hang on other networks than their group", not wrong)
+
+
 def look_at(myriad, folder, rng):
     small, spec = draw(rng), []
     steps = [small, larger(rng, small)]
@@ -156,8 +172,14 @@ def look_at(myriad, folder, rng):
         wanted = {name: servers for name, servers, _server, _on in steps[number]}
         check(f"{what} {number}: {shown.stderr[:200]}", shown.returncode in (0, 1))
         if shown.returncode in (0, 1):
-            have = servers_by_group(json.loads(shown.stdout))
+            told = json.loads(shown.stdout)
+            have = servers_by_group(told)
             check(f"{what} {number}: groups {dict(have)}", dict(have) == wanted)
+            written, cables = read(after)
+            check_names(f"{what} {number}", told["groups"], written, cables)
+            check(f"{what} {number}: design.json has other groups",
+                  [(g["name"], g["first_node"], g["nodes"]) for g in told["groups"]] ==
+                  [(g["name"], g["first_node"], g["nodes"]) for g in written["groups"]])
         bought = sum(line["quantity"] for line in answer["buy"]
                      if line["name"].startswith("GPU server"))
         was = sum(servers for _name, servers, _server, _on in steps[number - 1])

@@ -38,16 +38,11 @@ const struct myr_command cli_design_apply_command = {
 /* Names by number, "node-[00000-00063],node-[00065-00127]" where they do not follow. */
 static void put_names(const struct myr_design *design, struct myr_buf *ret)
 {
-    const struct myr_design_head *head = design->head;
-    const struct myr_place *named = design->named ? design->named : design->place;
-    for (uint32_t i = 0, end; i < head->nodes; i = end) {
-        uint32_t first = named[head->first_node + i].ordinal;
-        for (end = i + 1; end < head->nodes; end++) {
-            if (named[head->first_node + end].ordinal != first + (end - i)) {
-                break;
-            }
-        }
-        myr_buf_printf(ret, "%snode-[%05u-%05u]", i ? "," : "", first, first + (end - i) - 1);
+    for (uint32_t i = 0, nodes = design->head->nodes; i < nodes;) {
+        struct myr_node_stretch stretch = myr_design_node_stretch(design, i, nodes - i);
+        myr_buf_printf(ret, "%snode-[%05u-%05u]", i ? "," : "", stretch.number,
+                       stretch.number + stretch.count - 1);
+        i += stretch.count;
     }
 }
 

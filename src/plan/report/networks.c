@@ -117,6 +117,29 @@ static void put_storage(const struct report *report)
                 report_value(report, usable, "storage.usable_tb"));
 }
 
+/* As the answer lists them: once for each stretch of a group's nodes. */
+static void put_groups(const struct report *report)
+{
+    const struct myr_design *design = report->design;
+    uint32_t row = 0;
+    for (uint32_t i = 0; i < design->group_count; i++) {
+        const struct myr_server_group *group = &design->groups[i];
+        for (uint32_t at = 0; at < group->nodes; row++) {
+            struct myr_node_stretch stretch =
+                myr_design_node_stretch(design, group->first_node + at, group->nodes - at);
+            report_para(
+                report, "Group %s: %s servers (%s), %s x %s a node.",
+                myr_design_str(design, group->name),
+                report_counted(report, myr_stretch_servers(group, stretch), "groups.%u.servers",
+                               row),
+                myr_design_str(design, group->server_part),
+                report_counted(report, group->gpus_per_node, "groups.%u.gpus_per_node", row),
+                myr_design_str(design, group->gpu_part));
+            at += stretch.count;
+        }
+    }
+}
+
 /* A cluster of one kind has no groups; one of several tells them one by one. */
 static void put_servers(const struct report *report)
 {
@@ -132,15 +155,7 @@ static void put_servers(const struct report *report)
                     report_counted(report, each, "report.gpus_per_server"),
                     report_counted(report, head->gpus, "gpus"));
     }
-    for (uint32_t i = 0; i < design->group_count; i++) {
-        const struct myr_server_group *group = &design->groups[i];
-        report_para(report, "Group %s: %s servers (%s), %s x %s a node.",
-                    myr_design_str(design, group->name),
-                    report_counted(report, group->servers, "groups.%u.servers", i),
-                    myr_design_str(design, group->server_part),
-                    report_counted(report, group->gpus_per_node, "groups.%u.gpus_per_node", i),
-                    myr_design_str(design, group->gpu_part));
-    }
+    put_groups(report);
     if (head->scale_up_gpus > 1) {
         report_para(report, "%s GPUs share one scale-up domain, at %s Gb/s a GPU.",
                     report_counted(report, head->scale_up_gpus, "scale_up_gpus"),
