@@ -115,16 +115,28 @@ static uint32_t place_hall(struct room *room, const struct hall *hall, uint32_t 
 
 /* ---- the switches above ---- */
 
-/* Share of the servers that will stand in the hall, when halls are filled one after the other. */
+/*
+ * Share of the servers that will stand in each hall, when halls are filled one after the other: a
+ * pod that does not fit into what is left goes to the next one as a whole.
+ */
 static void hall_shares(const struct room *room, double *ret)
 {
-    /* In racks, as if nothing but servers stood there. */
-    double left = ceil_div(room->plan->spec->servers, room->per_rack), all = left;
-    for (uint32_t i = 0; i < room->hall_count; i++) {
-        double here = room->halls[i].racks < left ? room->halls[i].racks : left;
-        ret[i] = here / all;
-        left -= here;
+    uint32_t all = room->plan->spec->servers, hall = 0, here = 0;
+    memset(ret, 0, sizeof(*ret) * room->hall_count);
+    for (uint32_t block = 0, end; block < room->block_count; block = end) {
+        end = pod_end(room, block);
+        uint32_t behind = end < room->block_count ? room->blocks[end].first_server : all;
+        uint32_t servers = behind - room->blocks[block].first_server;
+        /* In racks, as if nothing but servers stood there. */
+        while (hall + 1 < room->hall_count &&
+               ceil_div(here + servers, room->per_rack) > room->halls[hall].racks) {
+            hall++;
+            here = 0;
+        }
+        here += servers;
+        ret[hall] += (double)servers / all;
     }
+    ret[0] = room->block_count ? ret[0] : 1;
 }
 
 /* Mean distance to points spread evenly over 'width', and to the far ones through the corner. */
