@@ -388,7 +388,7 @@ class Replay(unittest.TestCase):
                           "0,5,65,60,1\n0,None,None,0,1\n0,,,,1\n1,Unknown,Unknown,None,8\n")
         result = self.result(path)
         self.assertEqual((result["jobs"], result["trace"]["rows_left_out"]), (1, 3))
-        self.assertIn("3 rows: no GPUs, never started or not ended",
+        self.assertIn("3 rows: steps, or no GPUs, never started, not ended",
                       " ".join(run(path, "--nodes", 8).stdout.split()))
 
     def test_a_job_too_large_is_counted_and_left_out(self):

@@ -126,7 +126,7 @@ static void show_result(struct myr_answer *answer, const struct myr_replay_answe
     char jobs[32];
     myr_answer_fact(answer, "jobs", "%s", myr_u64_grouped(result->jobs, jobs));
     if (a->trace.left_out) {
-        myr_answer_fact(answer, "left out", "%s row%s: no GPUs, never started or not ended",
+        myr_answer_fact(answer, "left out", "%s row%s: steps, or no GPUs, never started, not ended",
                         myr_u64_grouped(a->trace.left_out, jobs),
                         a->trace.left_out == 1 ? "" : "s");
     }
