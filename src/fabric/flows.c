@@ -33,6 +33,19 @@ static const struct myr_port_group *nic_group(const struct myr_graph *graph, uin
     return NULL;
 }
 
+uint32_t myr_host_nics(const struct myr_graph *graph, uint32_t device)
+{
+    const struct myr_port_group *group = nic_group(graph, device);
+    return group ? group->count / graph->net->planes : 0;
+}
+
+uint32_t myr_host_port(const struct myr_graph *graph, uint32_t device, uint32_t nic)
+{
+    MYR_SLOW_ASSERT(nic < myr_host_nics(graph, device));
+    return graph->design->first_port[device] + nic_group(graph, device)->first +
+           nic * graph->net->planes;
+}
+
 uint32_t myr_flow_port(const struct myr_graph *graph, uint32_t gpu)
 {
     const struct myr_design_head *head = graph->design->head;
@@ -41,15 +54,13 @@ uint32_t myr_flow_port(const struct myr_graph *graph, uint32_t gpu)
     if (node >= head->nodes) {
         return MYR_NONE;
     }
-    const struct myr_port_group *group = nic_group(graph, head->first_node + node);
-    if (!group) {
+    uint32_t nics = myr_host_nics(graph, head->first_node + node);
+    if (nics == 0) {
         return MYR_NONE;
     }
     /* The NIC beside the GPU; several GPUs share one where there are fewer NICs. */
-    uint32_t nics = group->count / graph->net->planes;
     uint32_t nic = (uint32_t)((uint64_t)(gpu % head->gpus_per_node) * nics / head->gpus_per_node);
-    return graph->design->first_port[head->first_node + node] + group->first +
-           nic * graph->net->planes;
+    return myr_host_port(graph, head->first_node + node, nic);
 }
 
 static void put_flow(struct myr_flows *flows, uint32_t from, uint32_t to, uint32_t share)

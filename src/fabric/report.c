@@ -32,7 +32,10 @@ static void put_loads(const struct myr_graph *graph, const uint64_t *load,
     ret->mean_load = ret->loaded ? sum / ret->loaded : 0;
 }
 
-/* Rates when only host ports limit; flows whose ports are dead or not cabled get none. */
+/*
+ * Rates when only host ports limit, all of them alive: what is dead or not cabled is in the way of
+ * flows as a full link is, so that those without a path count as flows that carry nothing.
+ */
 static void ideal_rates(const struct myr_graph *graph, const struct myr_flow *flows, size_t count,
                         uint64_t *ret)
 {
@@ -41,18 +44,33 @@ static void ideal_rates(const struct myr_graph *graph, const struct myr_flow *fl
     myr_vec_push(&routes.start, 0);
     for (size_t i = 0; i < count; i++) {
         uint32_t up = port_link[flows[i].from_port], down = port_link[flows[i].to_port];
-        bool alive = up != MYR_NONE && down != MYR_NONE && flows[i].from_port != flows[i].to_port &&
-                     !myr_graph_link_dead(graph, up) && !myr_graph_link_dead(graph, down);
         /* Both channels from the host's side: up to its switch, and down from the last one. */
-        if (alive) {
+        if (up != MYR_NONE) {
             myr_vec_push(&routes.channels, up * 2);
+        }
+        if (down != MYR_NONE) {
             myr_vec_push(&routes.channels, down * 2 + 1);
         }
         myr_vec_push(&routes.start, (uint32_t)routes.channels.count);
         myr_vec_push(&routes.flow, (uint32_t)i);
-        myr_vec_push(&routes.weight, alive ? flows[i].share : 0);
+        myr_vec_push(&routes.weight, flows[i].share);
     }
     myr_max_min(graph, &routes, ret);
+}
+
+/* Of the ideal rates, what any routing could reach: none of flows whose own ports are cut off. */
+static double reachable(const struct myr_graph *graph, const struct myr_flow *flows, size_t count,
+                        const uint64_t *ideal)
+{
+    const uint32_t *port_link = graph->design->port_link;
+    MYR_CLEANUP(myr_free_at) uint64_t *most = myr_xcalloc(count, sizeof(*most));
+    for (size_t i = 0; i < count; i++) {
+        uint32_t up = port_link[flows[i].from_port], down = port_link[flows[i].to_port];
+        bool alive = up != MYR_NONE && down != MYR_NONE && !myr_graph_link_dead(graph, up) &&
+                     !myr_graph_link_dead(graph, down);
+        most[i] = alive ? ideal[i] : 0;
+    }
+    return myr_throughput_bound(graph, flows, count, most);
 }
 
 /* Fair rates over the routes, summed by flow. */
@@ -115,7 +133,7 @@ static int put_shares(const struct myr_graph *graph, const struct myr_balance_op
         all += (double)ideal[i];
     }
     ret->share_of_ideal = all > 0 ? sum / all : 1;
-    ret->throughput_bound = all > 0 ? myr_throughput_bound(graph, flows, count, ideal) / all : 1;
+    ret->throughput_bound = all > 0 ? reachable(graph, flows, count, ideal) / all : 1;
     return rc;
 }
 

@@ -172,6 +172,19 @@ static int add_nodes(void *context, struct myr_str name, struct myr_err *err)
     return MYR_OK;
 }
 
+/* A node twice would have two ranks on each of its GPUs. */
+static int check_once(const struct myr_design *design, const uint32_t *nodes, uint32_t count,
+                      struct myr_err *err)
+{
+    MYR_CLEANUP(myr_free_at) uint8_t *seen = myr_xcalloc(design->head->nodes, sizeof(*seen));
+    for (uint32_t i = 0; i < count; i++) {
+        if (seen[nodes[i]]++) {
+            return myr_err_set(err, MYR_EINVAL, "node %u is twice in the list", nodes[i]);
+        }
+    }
+    return MYR_OK;
+}
+
 /* The second walk cannot fail: it reads the same words again. */
 int myr_words_nodes(struct myr_arena *arena, const struct myr_design *design, const char *list,
                     uint32_t **ret, uint32_t *ret_count, struct myr_err *err)
@@ -181,6 +194,7 @@ int myr_words_nodes(struct myr_arena *arena, const struct myr_design *design, co
     struct node_walk fill = {design, MYR_ARENA_NEW(arena, uint32_t, walk.count), 0};
     int rc = myr_words_each(list, add_nodes, &fill, err);
     MYR_ASSERT(rc == MYR_OK && fill.count == walk.count);
+    MYR_TRY(check_once(design, fill.nodes, fill.count, err));
     *ret = fill.nodes;
     *ret_count = fill.count;
     return MYR_OK;

@@ -92,6 +92,16 @@ static bool is_host(struct myr_str text)
     return text.len > 0 && text.len <= HOST_MAX;
 }
 
+/* Two nodes of one name would be two ranks on one host, and none on another. */
+static int name_once(struct myr_strmap *lines, struct myr_str name, const char *path, uint32_t line,
+                     struct myr_err *err)
+{
+    return myr_strmap_add(lines, name, line)
+               ? MYR_OK
+               : myr_err_set(err, MYR_EINVAL, "%s:%u:1: host '%.*s' is on line %u already", path,
+                             line, (int)name.len, name.data, myr_strmap_get(lines, name));
+}
+
 /* One name a line, as many as the design has nodes; ssh and Slurm must take them for names. */
 static int read_hosts(const char *path, uint32_t nodes, struct myr_arena *arena, const char ***ret,
                       struct myr_err *err)
@@ -100,6 +110,7 @@ static int read_hosts(const char *path, uint32_t nodes, struct myr_arena *arena,
     MYR_TRY(myr_kind_read(path, HOSTS_BYTES_MAX, MYR_KIND_BIT(TEXT), "a list of hosts, one a line,",
                           &file, err));
     path = myr_file_name(path);
+    MYR_CLEANUP(myr_strmap_done) struct myr_strmap lines = {};
     const char **names = MYR_ARENA_NEW(arena, const char *, nodes);
     uint32_t count = 0, line = 0;
     for (size_t at = 0; at < file.len;) {
@@ -126,6 +137,7 @@ static int read_hosts(const char *path, uint32_t nodes, struct myr_arena *arena,
             return myr_err_set(err, MYR_EINVAL, "%s:%u:1: more hosts than the design's %u nodes",
                                path, line, nodes);
         }
+        MYR_TRY(name_once(&lines, text, path, line, err));
         names[count++] = myr_arena_strndup(arena, text.data, text.len);
     }
     /* As many names as nodes: which of them the job gets is known only later. */

@@ -354,9 +354,48 @@ static void search_beats_local_choices_on_irregular_fabrics(void **state)
     }
 }
 
+/* In a permutation each flow could have line rate, so that each that is lost costs its part. */
+static void flows_without_a_path_are_missing_in_the_share(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < fixture_case_count; i++) {
+        const struct fixture_case *c = &fixture_cases[i];
+        struct fixture fixture;
+        struct myr_flows flows = {};
+        struct myr_rng rng;
+        uint32_t lost = 0;
+        fixture_plan(&fixture, c->servers, c->server, c->net);
+        myr_flows_permutation(&flows, &fixture.graph, 3);
+        myr_rng_init(&rng, fixture_seed(31), i);
+        fixture_break(&fixture, &rng, 12, true);
+        uint32_t first = fixture.design.port_link[flows.items.items[0].from_port];
+        if (!myr_graph_link_dead(&fixture.graph, first)) {
+            myr_graph_set_link(&fixture.graph, first, false);
+        }
+        for (uint32_t policy = 0; policy < MYR_POLICY_COUNT; policy++) {
+            struct myr_balance_options options = {.policy = (enum myr_policy)policy};
+            struct myr_balance_report report;
+            struct myr_err err;
+            assert_int_equal(myr_balance_report(&fixture.graph, &options, flows.items.items,
+                                                flows.items.count, &report, &err),
+                             MYR_OK);
+            double left = 1 - (double)report.unroutable / (double)flows.items.count;
+            lost += report.unroutable;
+            SHOULD(report.share_of_ideal <= left + 1e-5 &&
+                       report.share_of_ideal <= report.throughput_bound + 1e-5,
+                   "%s, %s: share %g, %g of the flows have a path\n", c->name,
+                   myr_policy_names[policy], report.share_of_ideal, left);
+        }
+        assert_true(lost > 0);
+        myr_flows_done(&flows);
+        fixture_done(&fixture);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(flows_without_a_path_are_missing_in_the_share),
         cmocka_unit_test(switches_with_one_seed_leave_core_links_empty),
         cmocka_unit_test(loads_add_up_under_every_policy),
         cmocka_unit_test(routes_are_sound_under_every_policy),

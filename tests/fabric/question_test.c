@@ -150,9 +150,9 @@ static void what_is_dead_is_counted_once(void **state)
 static void nodes_keep_the_order_in_which_they_are_named(void **state)
 {
     struct fixture *fixture = rails(state);
-    static const uint32_t expected[] = {5, 7, 0, 1, 2, 63, 5};
+    static const uint32_t expected[] = {5, 7, 0, 1, 2, 63};
     uint32_t *nodes = NULL, count = 0;
-    assert_int_equal(myr_words_nodes(&fixture->arena, &fixture->design, "5,node/00007,0-2,63,5",
+    assert_int_equal(myr_words_nodes(&fixture->arena, &fixture->design, "5,node/00007,0-2,63",
                                      &nodes, &count, NULL),
                      MYR_OK);
     assert_int_equal(count, MYR_ARRAY_COUNT(expected));
@@ -166,6 +166,14 @@ static void nodes_keep_the_order_in_which_they_are_named(void **state)
             MYR_ENOENT);
         assert_non_null(strstr(err.message, "is no node; node/00042, 42 or 40-47 is expected"));
         assert_non_null(strstr(err.message, "below 64"));
+    }
+    static const char *const twice[] = {"5,7,5", "5,node/00005", "0-7,5", "5-5,3-6"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(twice); i++) {
+        struct myr_err err = {};
+        assert_int_equal(
+            myr_words_nodes(&fixture->arena, &fixture->design, twice[i], &nodes, &count, &err),
+            MYR_EINVAL);
+        assert_string_equal(err.message, "node 5 is twice in the list");
     }
     assert_int_equal(count, MYR_ARRAY_COUNT(expected));
 }

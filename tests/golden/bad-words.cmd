@@ -32,6 +32,8 @@ no route d/design.myr --flows no.csv --permutation 1
 no route blast d/design.myr --of rack/99
 no path d/design.myr --nodes 0,99 --layout tp=8
 no path d/design.myr --nodes 0-3 --layout tp=7
+no path d/design.myr --nodes 0-3,2 --layout tp=8
+no route d/design.myr --nodes 5,node/00005 --layout tp=8
 no sched place --design d/design.myr --nodes 0
 no sched place --design d/design.myr --nodes 8 --within room
 no sched replay data/jobs.csv --nodes 4 --own nobody=1x

@@ -33,8 +33,9 @@ body --design d/design.myr --gpus 12 --batch 24 $one --for sbatch
 (cat hosts; echo one-more) > many
 head -7 hosts > few
 sed 's/host-4/host 4/' hosts > odd
+sed 's/host-4/host-7/' hosts > twice
 printf 'a\r\n\r\nb\r\nc\nd\ne\nf\ng\nh' > ends
-for file in many few odd ends nothing; do
+for file in many few odd twice ends nothing; do
     launch --design d/design.myr --gpus 64 --batch 64 $one --hosts $file | sed -n '1,3p;/^hosts/,/^)/p'
 done
 launch --device h100 --gpus 8 --batch 16 --hosts hosts

@@ -82,7 +82,7 @@ void myr_max_min(const struct myr_graph *graph, const struct myr_routes *routes,
 
 struct myr_balance_report {
     double max_load, mean_load; /* over the channels between switches that carry anything */
-    double share_of_ideal;      /* of the sum of fair rates when only host ports limit */
+    double share_of_ideal;      /* of the sum of fair rates when only host ports limit, none dead */
     double bound;               /* lower bound of max_load for any paths (bound.h) */
     double throughput_bound;    /* upper bound of share_of_ideal, likewise */
     uint32_t loaded, unroutable;

@@ -29,6 +29,12 @@ void myr_flows_done(struct myr_flows *flows);
 /* The NIC port of a GPU on the network, plane 0; MYR_NONE when it has none. */
 uint32_t myr_flow_port(const struct myr_graph *graph, uint32_t gpu);
 
+/* NICs of a host on the network, each with a port in every plane; 0 when it has none. */
+uint32_t myr_host_nics(const struct myr_graph *graph, uint32_t device);
+
+/* Port of one of them, plane 0. */
+uint32_t myr_host_port(const struct myr_graph *graph, uint32_t device, uint32_t nic);
+
 /*
  * CSV with a header: from,to[,share[,source_port]]. Ends are gpu/NODE/GPU or node/NODE:nicK
  * addresses; share is a fraction of line rate, 1 when absent. On failure nothing was added.

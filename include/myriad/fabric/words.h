@@ -23,7 +23,7 @@ MYR_MUST_USE int myr_words_device(const struct myr_graph *graph, struct myr_str 
 MYR_MUST_USE int myr_words_kill(struct myr_graph *graph, const char *list, uint32_t *ret_count,
                                 struct myr_err *err);
 
-/* "0-31,node/00040,7": nodes in the order given; they live in the arena. */
+/* "0-31,node/00040,7": nodes in the order given, none twice; they live in the arena. */
 MYR_MUST_USE int myr_words_nodes(struct myr_arena *arena, const struct myr_design *design,
                                  const char *list, uint32_t **ret, uint32_t *ret_count,
                                  struct myr_err *err);

@@ -78,9 +78,10 @@ static void put_case(struct myr_answer *answer, const struct myr_training *t,
     cli_put_layout(answer, &c->layout);
     myr_answer_end(answer);
     /* The layout with the most kept tokens need not be the quickest: its checkpoints count, too. */
-    myr_answer_u64(answer, "layout_rank", c->choice + 1); /* by step time */
+    bool ranked = !t->it.has_layout; /* one that was given was compared with no other */
+    cli_put_known(answer, "layout_rank", ranked, c->choice + 1, 0); /* by step time */
     myr_answer_double(answer, "step_s", c->step_s, 6);
-    myr_answer_double(answer, "layout_gap_percent", 100 * c->layout_gap, 4);
+    cli_put_known(answer, "layout_gap_percent", ranked, 100 * c->layout_gap, 4);
     myr_answer_double(answer, "checkpoint_gb_per_rank", c->rank_bytes / 1e9, 4);
     myr_answer_u64(answer, "spares", c->spares);
     cli_put_known(answer, "spares_in_design", t->it.has_design, t->nodes_left, 0);
@@ -251,7 +252,10 @@ static void show_case(struct cli *cli, const struct myr_training *t,
               it->interval_steps * r->per_period);
     myr_answer_fact(answer, "checkpoint", "writes in %.1f s at %.0f GB/s, reads in %.1f s",
                     c->write_s, c->write_bytes_per_s / 1e9, c->read_s);
-    myr_answer_fact(answer, "layout", "%u. by step time, %.3f s: %s", c->choice + 1, c->step_s,
+    const char *rank = t->it.has_layout
+                           ? "as given"
+                           : myr_arena_printf(&cli->arena, "%u. by step time", c->choice + 1);
+    myr_answer_fact(answer, "layout", "%s, %.3f s: %s", rank, c->step_s,
                     cli_layout_words(&cli->arena, &c->layout));
     show_spares(cli, t, c);
     myr_answer_fact(answer, "tokens", "%.3f billion a day", c->tokens_per_day / 1e9);

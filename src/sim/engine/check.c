@@ -99,7 +99,7 @@ bool sim_is_end(const struct myr_sim *sim, uint32_t end)
         return true;
     }
     const struct myr_design_head *head = sim->graph->design->head;
-    return end & MYR_MESSAGE_STORAGE ? (end & ~MYR_MESSAGE_STORAGE) < head->storage_servers
+    return end & MYR_MESSAGE_STORAGE ? myr_message_number(end) < head->storage_servers
                                      : end < head->gpus;
 }
 

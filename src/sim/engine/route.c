@@ -45,30 +45,21 @@ static void add_use(struct router *router, uint32_t channel, uint32_t weight)
 static uint32_t domain_of(const struct myr_sim *sim, uint32_t gpu)
 {
     uint32_t size = sim->graph->design->head->scale_up_gpus;
-    return gpu & MYR_MESSAGE_STORAGE ? gpu : gpu / (size ? size : 1);
+    return gpu & MYR_MESSAGE_STORAGE ? MYR_MESSAGE_STORAGE | myr_message_number(gpu)
+                                     : gpu / (size ? size : 1);
 }
 
-/* The NIC port of a message's end: beside the GPU, or any of a storage server's, by the peer. */
-static uint32_t end_port(const struct myr_sim *sim, uint32_t end, uint32_t peer)
+/* The NIC port of a message's end: beside the GPU, or that of a storage server which it names. */
+static uint32_t end_port(const struct myr_sim *sim, uint32_t end)
 {
-    const struct myr_design *design = sim->graph->design;
+    const struct myr_graph *graph = sim->graph;
     if (!(end & MYR_MESSAGE_STORAGE)) {
-        return myr_flow_port(sim->graph, end);
+        return myr_flow_port(graph, end);
     }
-    uint32_t device = design->head->first_storage + (end & ~MYR_MESSAGE_STORAGE);
-    const struct myr_devtype *type = &design->devtypes[design->device_type[device]];
-    for (uint32_t i = 0; i < type->group_count; i++) {
-        const struct myr_port_group *group = &type->groups[i];
-        if (group->role == MYR_PORT_NIC && group->net == sim->graph->net_id) {
-            /*
-             * A server's NICs are taken in turn by who talks to it; each has a port in every plane.
-             */
-            uint32_t planes = sim->graph->net->planes, nics = group->count / planes;
-            uint32_t nic = nics ? (peer & ~MYR_MESSAGE_STORAGE) % nics : 0;
-            return design->first_port[device] + group->first + nic * planes;
-        }
-    }
-    return MYR_NONE;
+    uint32_t device = graph->design->head->first_storage + myr_message_number(end);
+    uint32_t nics = myr_host_nics(graph, device);
+    uint32_t nic = (end & ~MYR_MESSAGE_STORAGE) >> MYR_MESSAGE_NIC_SHIFT;
+    return nics ? myr_host_port(graph, device, nic % nics) : MYR_NONE;
 }
 
 /* Whether any path leads from one port to the other: in a Clos, whether both are in one unit. */
@@ -105,13 +96,13 @@ static int add_flows(struct router *router, uint32_t pattern_id, uint32_t place,
     uint32_t planes = sim->graph->net->planes;
     uint32_t pairs = sim->options.queue_pairs ? sim->options.queue_pairs : 1;
     uint32_t gpu = sending_gpu(sim, message);
-    uint32_t from = end_port(sim, gpu, message.to), to = end_port(sim, message.to, gpu);
+    uint32_t from = end_port(sim, gpu), to = end_port(sim, message.to);
     if (from == MYR_NONE || to == MYR_NONE || !joined(sim, from, to)) {
         return myr_err_set(err, MYR_EINVAL, "no path from %s %u to %s %u on the %s network",
                            message.from & MYR_MESSAGE_STORAGE ? "storage" : "GPU",
-                           message.from & ~MYR_MESSAGE_STORAGE,
+                           myr_message_number(message.from),
                            message.to & MYR_MESSAGE_STORAGE ? "storage" : "GPU",
-                           message.to & ~MYR_MESSAGE_STORAGE, myr_net_names[sim->graph->net_id]);
+                           myr_message_number(message.to), myr_net_names[sim->graph->net_id]);
     }
     /*
      * Parts of a message are flows of their own: a plane each, and within one a queue pair each
@@ -379,7 +370,7 @@ static int given_message(struct router *router, const struct sim_pattern *patter
     const struct sim_given *row = sim_given_find(sim, pattern->phase, ends, &rows);
     if (!row && ends.from != ends.to) {
         return myr_err_set(err, MYR_EINVAL, "no path is given from GPU %u to GPU %u in phase %u",
-                           ends.from & ~MYR_MESSAGE_STORAGE, ends.to & ~MYR_MESSAGE_STORAGE,
+                           myr_message_number(ends.from), myr_message_number(ends.to),
                            pattern->phase);
     }
     for (uint32_t r = 0; r < rows; r++) {

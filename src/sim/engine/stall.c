@@ -14,7 +14,7 @@ static void name_blocked(const struct myr_sim *sim, const struct sim_task *task,
         for (uint32_t i = 0; i < 2; i++) {
             bool storage = ends[i] & MYR_MESSAGE_STORAGE;
             myr_buf_printf(buf, "%s%s %u", i ? " to " : "", storage ? "storage" : "GPU",
-                           ends[i] & ~MYR_MESSAGE_STORAGE);
+                           myr_message_number(ends[i]));
         }
     }
     if (pattern->message_count > 1) {

@@ -301,6 +301,61 @@ static int load_step(struct maker *maker, struct myr_err *err)
                          &step, MYR_NONE, &result, err);
 }
 
+/* GPUs of one job that are in one node. */
+struct node_part {
+    uint32_t first, count; /* in the job's list */
+};
+
+/* Nodes of the job in the order of its GPUs; of the first and the last maybe a part. */
+static uint32_t list_parts(const struct maker *maker, struct node_part *ret)
+{
+    uint32_t local = maker->graph->design->head->gpus_per_node, count = 0;
+    const uint32_t *gpus = maker->place.gpus;
+    for (uint32_t i = 0; i < maker->place.count; i++) {
+        if (i == 0 || gpus[i] / local != gpus[i - 1] / local) {
+            ret[count++] = (struct node_part){i, 0};
+        }
+        ret[count - 1].count++;
+    }
+    return count;
+}
+
+/*
+ * The GPU beside whose NIC a stripe leaves its node: NICs in turn, and of the GPUs that share one
+ * each in turn. Neighbours share a NIC, so GPUs in turn would leave NICs idle.
+ */
+static uint32_t gpu_in_turn(const struct maker *maker, struct node_part part, uint32_t turn)
+{
+    const uint32_t *gpus = maker->place.gpus + part.first;
+    uint32_t starts[MYR_MESSAGE_NICS_MAX + 1], nics = 0, last = MYR_NONE;
+    for (uint32_t i = 0; i < part.count && nics < MYR_MESSAGE_NICS_MAX; i++) {
+        uint32_t port = myr_flow_port(maker->graph, gpus[i]);
+        if (i == 0 || port != last) {
+            starts[nics++] = i;
+        }
+        last = port;
+    }
+    MYR_ASSERT(nics > 0);
+    starts[nics] = part.count;
+    uint32_t nic = turn % nics, sharing = starts[nic + 1] - starts[nic];
+    return gpus[starts[nic] + turn / nics % sharing];
+}
+
+/*
+ * Servers in turn over all stripes of all nodes, and of each server its NICs in turn, by its own
+ * count: each server and each NIC gets the same number, give or take one, whatever the numbers of
+ * nodes, stripes, servers and NICs have in common.
+ */
+static uint32_t server_in_turn(const struct maker *maker, uint32_t turn)
+{
+    const struct myr_design_head *head = maker->graph->design->head;
+    uint32_t server = turn % head->storage_servers;
+    uint32_t nics = myr_host_nics(maker->graph, head->first_storage + server);
+    nics = nics < MYR_MESSAGE_NICS_MAX ? nics : MYR_MESSAGE_NICS_MAX;
+    uint32_t nic = nics ? turn / head->storage_servers % nics : 0;
+    return MYR_MESSAGE_STORAGE | nic << MYR_MESSAGE_NIC_SHIFT | server;
+}
+
 /* checkpoint:SIZE and read:SIZE - all nodes to or from the storage servers, in stripes. */
 static int load_storage(struct maker *maker, bool write, struct myr_sim_load *ret,
                         struct myr_err *err)
@@ -308,36 +363,23 @@ static int load_storage(struct maker *maker, bool write, struct myr_sim_load *re
     static const char *const keys[] = {SIM_PLACE_KEYS, "stripes"};
     const struct myr_design_head *head = maker->graph->design->head;
     uint64_t stripes = 4, bytes;
-    int rc = begin(maker, 0, keys, MYR_ARRAY_COUNT(keys), &bytes, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = sim_words_number(&maker->words, "stripes", 1, 1024, &stripes, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(begin(maker, 0, keys, MYR_ARRAY_COUNT(keys), &bytes, err));
+    MYR_TRY(sim_words_number(&maker->words, "stripes", 1, 1024, &stripes, err));
     if (head->storage_servers == 0) {
-        rc = myr_err_set(err, MYR_EINVAL, "%s: this fabric has no storage servers",
-                         maker->words.option);
+        int rc = myr_err_set(err, MYR_EINVAL, "%s: this fabric has no storage servers",
+                             maker->words.option);
         myr_err_hint(err, "plan a design with a storage network, and give --net storage");
         return rc;
     }
     /* No more stripes than there are servers. */
     stripes = stripes < head->storage_servers ? stripes : head->storage_servers;
-    uint32_t local = head->gpus_per_node, nodes = (maker->place.count + local - 1) / local;
-    uint32_t count = nodes * (uint32_t)stripes;
-    MYR_ASSERT(count > 0);
+    struct node_part *parts = MYR_ARENA_NEW(maker->arena, struct node_part, maker->place.count);
+    uint32_t count = list_parts(maker, parts) * (uint32_t)stripes;
+    MYR_ASSERT(count > 0 && head->storage_servers <= MYR_MESSAGE_SERVERS);
     struct myr_message *messages = MYR_ARENA_NEW(maker->arena, struct myr_message, count);
     for (uint32_t i = 0; i < count; i++) {
-        /*
-         * Servers in turn over all stripes of all nodes: each gets the same number, give or take
-         * one.
-         */
-        uint32_t server = MYR_MESSAGE_STORAGE | i % head->storage_servers;
-        /* Stripes leave by the NICs of the node in turn; of the last one those that are there. */
-        uint32_t node = i / (uint32_t)stripes, stripe = i % (uint32_t)stripes;
-        uint32_t left = maker->place.count - node * local, nics = left < local ? left : local;
-        uint32_t gpu = maker->place.gpus[node * local + stripe % nics];
+        uint32_t server = server_in_turn(maker, i);
+        uint32_t gpu = gpu_in_turn(maker, parts[i / stripes], i);
         messages[i] = write ? (struct myr_message){gpu, server} : (struct myr_message){server, gpu};
     }
     /* The size is that of all together; each flow has its part, rounded up. */

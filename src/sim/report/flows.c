@@ -136,7 +136,7 @@ static void put_span(struct myr_buf *buf, bool *first, const char *name, uint32_
     myr_buf_puts(buf, *first ? "\n" : ",\n");
     *first = false;
     myr_buf_printf(buf, "{\"name\":\"%s\",\"ph\":\"X\",\"pid\":%u,\"tid\":%u,\"ts\":", name,
-                   job + 1, rank & ~MYR_MESSAGE_STORAGE);
+                   job + 1, myr_message_number(rank));
     report_put_us(buf, task->start);
     myr_buf_put_lit(buf, ",\"dur\":");
     report_put_us(buf, task->end - task->start);
@@ -168,7 +168,7 @@ void myr_report_trace(const struct myr_report *report, struct myr_outfile *file)
                 struct myr_message message = sim->messages.items[pattern->first_message + m];
                 bool storage = message.to & MYR_MESSAGE_STORAGE;
                 snprintf(name, sizeof(name), "%llu B to %s%u", (unsigned long long)(task->bits / 8),
-                         storage ? "storage " : "GPU ", message.to & ~MYR_MESSAGE_STORAGE);
+                         storage ? "storage " : "GPU ", myr_message_number(message.to));
                 put_span(&buf, &first, name, j, message.from, task);
                 myr_outfile_drain(file, &buf);
             }

@@ -5,9 +5,8 @@ void report_put_rank(struct myr_buf *buf, uint32_t rank)
 {
     if (rank & MYR_MESSAGE_STORAGE) {
         myr_buf_put_lit(buf, "storage-");
-        rank &= ~MYR_MESSAGE_STORAGE;
     }
-    myr_buf_put_u64(buf, rank);
+    myr_buf_put_u64(buf, myr_message_number(rank));
 }
 
 /* Picoseconds as microseconds, exactly. */
