@@ -22,6 +22,7 @@ static int import_files(struct myr_built *built, const struct myr_built_question
     }
     myr_import_finish(&import);
     built->truncated = import.truncated_count;
+    built->tables = import.table_count;
     return MYR_OK;
 }
 
