@@ -299,8 +299,9 @@ static struct myr_cabling_end end_of(struct myr_cabling *cabling, const struct m
     if (end.device == MYR_MAP_NONE) {
         end.device = myr_cabling_device(cabling, keep(cabling, scratch));
         struct myr_cabling_device *added = &cabling->devices.items[end.device];
-        added->is_switch = !is_host(design, port);
-        added->guid = own_device || added->is_switch ? myr_site_guid(design, port) : 0;
+        /* A management port is no cage of its switch, and makes no host of it. */
+        added->is_switch = design->place[device].net != MYR_NET_COUNT || !is_host(design, port);
+        added->guid = own_device || !is_host(design, port) ? myr_site_guid(design, port) : 0;
         added->port_count = own_device ? 1 : ports_of(design, device, view);
     }
     myr_buf_clear(scratch);

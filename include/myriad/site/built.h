@@ -37,6 +37,7 @@ struct myr_built {
     MYR_VEC(struct myr_hca_name) hcas;
     struct myr_verify verify;
     uint32_t truncated; /* texts that end early: what they do not list is unseen */
+    uint32_t tables;    /* of NetBox, without cables, that lay beside others and were passed over */
 };
 
 MYR_MUST_USE int myr_built_open(struct myr_built *built, const struct myr_built_question *question,

@@ -68,6 +68,7 @@ struct myr_import {
     uint32_t file_count;
     uint32_t truncated_count; /* texts that are cut, or in which devices did not answer */
     uint32_t other_count;     /* rows about power, consoles, cables that are only planned */
+    uint32_t table_count;     /* tables of NetBox without cables, in folders: passed over */
 
     /* Across files. */
     struct myr_strmap ids;     /* ibnetdiscover: "S-0002c9..." to device */
@@ -85,7 +86,10 @@ void myr_import_done(struct myr_import *import);
  */
 void myr_import_finish(struct myr_import *import);
 
-/* "-" is standard input. Of a folder every file is read, in the order of their names. */
+/*
+ * "-" is standard input. Of a folder every file is read, in the order of their names; NetBox's
+ * tables of other things than cables are passed over there.
+ */
 MYR_MUST_USE int myr_import_file(struct myr_import *import, enum myr_import_format format,
                                  const char *path, struct myr_err *err);
 /* 'file' is the name for messages; it and the text must outlive the cabling. */

@@ -22,6 +22,7 @@ static int import_files(struct myr_built *built, const struct myr_built_question
     }
     myr_import_finish(&import);
     built->truncated = import.truncated_count;
+    built->tables = import.table_count;
     return MYR_OK;
 }
 
@@ -40,6 +41,11 @@ int myr_built_open(struct myr_built *built, const struct myr_built_question *que
     /* MYR_NET_COUNT asks for all networks. */
     judge.nets = question->net == MYR_NET_COUNT ? (1U << MYR_NET_COUNT) - 1 : 1U << question->net;
     MYR_TRY(myr_design_open(&built->design, question->design, err));
+    if (question->net < MYR_NET_COUNT &&
+        built->design.networks[question->net].topology == MYR_TOPOLOGY_DEFAULT) {
+        return myr_err_set(err, MYR_ENOENT, "this design has no %s network",
+                           myr_net_names[question->net]);
+    }
     myr_binding_init(&built->binding, &built->arena, &built->design);
     /* An empty binding is left out of the judgement altogether. */
     if (question->binding) {

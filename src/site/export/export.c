@@ -112,8 +112,9 @@ static int put_in_set(void *context, const char *name, const struct myr_buf *tex
                       struct myr_err *err)
 {
     struct file_sink *to = context;
-    int rc = myr_file_set_add(&to->set, to->path ? to->path : name, text, err);
-    return rc < 0 || !to->told ? rc : to->told->put(to->told->context, name, text, err);
+    const char *written = to->path ? to->path : name;
+    int rc = myr_file_set_add(&to->set, written, text, err);
+    return rc < 0 || !to->told ? rc : to->told->put(to->told->context, written, text, err);
 }
 
 static void drop_sink(struct file_sink *sink)

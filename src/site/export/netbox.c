@@ -124,6 +124,14 @@ static int put_types(struct netbox *box, struct myr_err *err)
     return export_put(box->sink, "device-types.csv", &types, err);
 }
 
+/* As it is called everywhere: on the floor plan, in racks.csv of the plan, in orders. */
+static void put_rack(struct netbox *box, uint32_t rack)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
+    myr_design_rack_name(box->job->design, rack, &name);
+    myr_csv_put(&box->text, (struct myr_str){name.data, name.len});
+}
+
 /* What others refer to: the site, the roles, the racks. */
 static int put_frame(struct netbox *box, struct myr_err *err)
 {
@@ -147,8 +155,8 @@ static int put_frame(struct netbox *box, struct myr_err *err)
     myr_buf_put_lit(&box->text, "site,name,status,u_height\n");
     for (uint32_t i = 0; i < design->rack_count; i++) {
         put_field(&box->text, site_name(box), ',');
-        myr_buf_printf(&box->text, "rack-%u-%u,planned,%u\n", design->racks[i].row,
-                       design->racks[i].column, design->racks[i].units);
+        put_rack(box, i);
+        myr_buf_printf(&box->text, ",planned,%u\n", design->racks[i].units);
     }
     return put_table(box, "racks.csv", err);
 }
@@ -172,8 +180,7 @@ static int put_devices(struct netbox *box, struct myr_err *err)
         myr_buf_put_lit(&box->text, "planned,");
         put_field(&box->text, site_name(box), ',');
         if (rack != MYR_NONE) {
-            myr_buf_printf(&box->text, "rack-%u-%u", design->racks[rack].row,
-                           design->racks[rack].column);
+            put_rack(box, rack);
         }
         myr_buf_putc(&box->text, '\n');
     }

@@ -133,6 +133,7 @@ int myr_import_text(struct myr_import *import, enum myr_import_format format, co
 /* A file that is read piece by piece. */
 struct open_file {
     const char *path;
+    bool in_folder; /* nobody named it: it lay beside others */
     int fd;
     int error;      /* errno of the first failure */
     uint64_t bytes; /* read so far */
@@ -196,6 +197,11 @@ static int import_open_file(struct myr_import *import, enum myr_import_format fo
     MYR_TRY(read_up_to(file, &text, PIECE_BYTES, err)); /* a first piece tells the format */
     struct myr_str own = import_tools_own(cabling->arena, (struct myr_str){text.data, text.len},
                                           text.len < PIECE_BYTES);
+    bool lists = format == MYR_IMPORT_AUTO || format == MYR_IMPORT_NETBOX;
+    if (file->in_folder && lists && import_is_netbox_table(cabling->arena, own)) {
+        import->table_count++;
+        return MYR_OK;
+    }
     MYR_TRY(begin_file(import, &format, kept, own, err));
     /* The only format whose files are too large to be kept whole. */
     if (format == MYR_IMPORT_LLDP) {
@@ -215,10 +221,10 @@ static int import_open_file(struct myr_import *import, enum myr_import_format fo
 
 /* "-" is standard input, which is not closed. */
 static int import_one(struct myr_import *import, enum myr_import_format format, const char *path,
-                      struct myr_err *err)
+                      bool in_folder, struct myr_err *err)
 {
     bool from_stdin = strcmp(path, "-") == 0;
-    struct open_file file = {.path = path};
+    struct open_file file = {.path = path, .in_folder = in_folder};
     file.fd = from_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (file.fd < 0) {
         return myr_err_errno(err, "cannot open", path);
@@ -235,7 +241,10 @@ static int compare_names(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* A folder holds one text a device; what begins with a dot is not meant. */
+/*
+ * A folder holds one text a device, or all tables of a cable database; what begins with a dot is
+ * not meant.
+ */
 static int import_folder(struct myr_import *import, enum myr_import_format format, const char *path,
                          struct myr_err *err)
 {
@@ -257,8 +266,13 @@ static int import_folder(struct myr_import *import, enum myr_import_format forma
     }
     /* The folder's own order is the file system's; the same files must give the same answer. */
     qsort(names.items, names.count, sizeof(*names.items), compare_names);
+    uint32_t before = import->table_count;
     for (size_t i = 0; i < names.count; i++) {
-        MYR_TRY(import_one(import, format, names.items[i], err));
+        MYR_TRY(import_one(import, format, names.items[i], true, err));
+    }
+    if (import->table_count - before == names.count) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "%s: tables of NetBox, and none of them is its list of cables", path);
     }
     return MYR_OK;
 }
@@ -270,5 +284,5 @@ int myr_import_file(struct myr_import *import, enum myr_import_format format, co
     if (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
         return import_folder(import, format, path, err);
     }
-    return import_one(import, format, path, err);
+    return import_one(import, format, path, false, err);
 }

@@ -125,32 +125,87 @@ static uint32_t column_of(const struct list_format *format, struct myr_str text)
     return COLUMN_COUNT;
 }
 
+static bool is_called(struct myr_str field, const char *plain_wanted)
+{
+    char plain[HEADER_NAME_MAX];
+    struct myr_str name = {plain, plain_name(field, plain)};
+    return name.len && myr_str_eq(name, myr_str_from(plain_wanted));
+}
+
 /*
  * Sheets of cable checkers name both ends alike, "Rack,U,Name,HCA/Port,Rack,U,Name,Port": the first
- * one is A's.
+ * one is A's. 'sure': a name that is there once, beside no other end, may be about something else.
  */
-static uint32_t paired_column(const struct list_reader *reader, struct myr_str text)
+static uint32_t paired_column(const struct list_reader *reader, uint32_t f, bool sure)
 {
     static const struct {
-        const char *name;
+        const char *names[2];
         enum column first, second;
-    } pairs[] = {{"name", A_DEVICE, B_DEVICE},
-                 {"nodename", A_DEVICE, B_DEVICE},
-                 {"hcaport", A_PORT, B_PORT},
-                 {"port", A_PORT, B_PORT}};
-    char plain[HEADER_NAME_MAX];
-    struct myr_str name = {plain, plain_name(text, plain)};
-    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(pairs) && reader->format == &p2p_format; i++) {
-        if (name.len && myr_str_eq(name, myr_str_from(pairs[i].name))) {
-            return reader->at[pairs[i].first] == MYR_NONE    ? pairs[i].first
-                   : reader->at[pairs[i].second] == MYR_NONE ? pairs[i].second
-                                                             : COLUMN_COUNT;
+    } pairs[] = {{{"name", "nodename"}, A_DEVICE, B_DEVICE}, {{"hcaport", "port"}, A_PORT, B_PORT}};
+    const struct myr_csv *csv = &reader->csv;
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(pairs); i++) {
+        uint32_t count = 0;
+        for (uint32_t other = 0; other < csv->count; other++) {
+            count += is_called(csv->fields[other], pairs[i].names[0]) ||
+                     is_called(csv->fields[other], pairs[i].names[1]);
+        }
+        bool first = reader->at[pairs[i].first] == MYR_NONE;
+        bool second = reader->at[pairs[i].second] == MYR_NONE;
+        if ((is_called(csv->fields[f], pairs[i].names[0]) ||
+             is_called(csv->fields[f], pairs[i].names[1])) &&
+            (!sure || count > 1 || first != second)) {
+            return first ? pairs[i].first : second ? pairs[i].second : COLUMN_COUNT;
         }
     }
     return COLUMN_COUNT;
 }
 
-/* A column twice is refused: nobody knows which one is meant. */
+/* "From" and "To", where nothing else says which columns the devices are in. */
+static uint32_t short_column(const struct list_reader *reader, uint32_t f)
+{
+    static const struct {
+        const char *name;
+        enum column column;
+    } words[] = {
+        {"from", A_DEVICE}, {"source", A_DEVICE}, {"to", B_DEVICE}, {"destination", B_DEVICE}};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
+        if (is_called(reader->csv.fields[f], words[i].name) &&
+            reader->at[words[i].column] == MYR_NONE) {
+            return words[i].column;
+        }
+    }
+    return COLUMN_COUNT;
+}
+
+/* What is named outright first; then what only its neighbours tell. */
+static int find_columns(struct list_reader *reader, struct myr_err *err)
+{
+    struct myr_csv *csv = &reader->csv;
+    for (uint32_t f = 0; f < csv->count; f++) {
+        uint32_t column = column_of(reader->format, csv->fields[f]);
+        /* A column twice is refused: nobody knows which one is meant. */
+        if (column != COLUMN_COUNT && reader->at[column] != MYR_NONE) {
+            char excerpt[MYR_EXCERPT_MAX];
+            return myr_csv_error(err, csv, f, "column '%s' is there twice",
+                                 myr_text_excerpt(csv->fields[f], excerpt));
+        }
+        if (column != COLUMN_COUNT) {
+            reader->at[column] = f;
+        }
+    }
+    /* Pairs, then short words; a name that is left alone is still the first of a pair. */
+    for (uint32_t pass = 0; pass < 3 && reader->format == &p2p_format; pass++) {
+        for (uint32_t f = 0; f < csv->count; f++) {
+            uint32_t column =
+                pass == 1 ? short_column(reader, f) : paired_column(reader, f, pass == 0);
+            if (column != COLUMN_COUNT) {
+                reader->at[column] = f;
+            }
+        }
+    }
+    return MYR_OK;
+}
+
 static int read_header(struct list_reader *reader, struct myr_err *err)
 {
     struct myr_csv *csv = &reader->csv;
@@ -165,20 +220,7 @@ static int read_header(struct list_reader *reader, struct myr_err *err)
         struct import_place place = {csv->file, 1, 1};
         return import_error(err, place, "the file is empty");
     }
-    for (uint32_t f = 0; f < csv->count; f++) {
-        /* Known names first; "Name" and "Port" twice only where these fail. */
-        uint32_t column = column_of(reader->format, csv->fields[f]);
-        column = column == COLUMN_COUNT ? paired_column(reader, csv->fields[f]) : column;
-        if (column == COLUMN_COUNT) {
-            continue;
-        }
-        if (reader->at[column] != MYR_NONE) {
-            char excerpt[MYR_EXCERPT_MAX];
-            return myr_csv_error(err, csv, f, "column '%s' is there twice",
-                                 myr_text_excerpt(csv->fields[f], excerpt));
-        }
-        reader->at[column] = f;
-    }
+    MYR_TRY(find_columns(reader, err));
     reader->field_count = csv->count;
     for (uint32_t c = 0; c < NEEDED_COUNT; c++) {
         if (reader->at[c] == MYR_NONE) {
@@ -434,4 +476,35 @@ int import_p2p(struct myr_import *import, const char *file, struct myr_str text,
                struct myr_err *err)
 {
     return read_list(import, &p2p_format, file, text, err);
+}
+
+/* Columns that tables of NetBox have together, of what it imports and of what it exports. */
+static const char *const table_marks[][2] = {
+    {"name", "slug"}, {"manufacturer", "model"}, {"manufacturer", "devicetype"},
+    {"site", "name"}, {"device", "name"},        {"device", "type"},
+};
+
+bool import_is_netbox_table(struct myr_arena *arena, struct myr_str text)
+{
+    struct myr_csv csv;
+    struct myr_err err = {};
+    if (myr_kind_of(text) != MYR_KIND_CSV) {
+        return false; /* a list of cables among them */
+    }
+    const char *end = memchr(text.data, '\n', text.len);
+    myr_csv_init(&csv, arena, "", (struct myr_str){text.data, end ? (size_t)(end - text.data) : 0});
+    if (!end || myr_csv_next(&csv, &err) <= 0) {
+        return false;
+    }
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(table_marks); i++) {
+        uint32_t seen = 0;
+        for (uint32_t f = 0; f < csv.count; f++) {
+            seen |= is_called(csv.fields[f], table_marks[i][0]) ? 1 : 0;
+            seen |= is_called(csv.fields[f], table_marks[i][1]) ? 2 : 0;
+        }
+        if (seen == 3) {
+            return true;
+        }
+    }
+    return false;
 }

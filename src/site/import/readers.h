@@ -21,6 +21,10 @@ int import_netbox(struct myr_import *import, const char *file, struct myr_str te
 int import_p2p(struct myr_import *import, const char *file, struct myr_str text,
                struct myr_err *err);
 
+/* By its header: devices, racks, interfaces and so on, which stand beside the cables in a folder.
+ */
+bool import_is_netbox_table(struct myr_arena *arena, struct myr_str text);
+
 /* What ibnetdiscover -p, iblinkinfo and ibdiagnet (net_dump, lst; cables, topo) print. */
 int import_ib_lines(struct myr_import *import, const char *file, struct myr_str text,
                     struct myr_err *err);

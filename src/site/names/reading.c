@@ -172,7 +172,8 @@ static const struct myr_port_group *group_of_cage(const struct myr_box *box, int
     for (uint32_t g = 0; g < box->type->group_count; g++) {
         const struct myr_port_group *group = &box->type->groups[g];
         int64_t cages = (group->count + group->per_cage - 1) / group->per_cage;
-        if (cage >= group->first_cage && cage < group->first_cage + cages) {
+        bool caged = box->host || group->role != MYR_PORT_NIC; /* management ports are not */
+        if (caged && cage >= group->first_cage && cage < group->first_cage + cages) {
             return group;
         }
     }

@@ -248,6 +248,8 @@ static void put_coverage(const struct myr_verify *verify, struct myr_answer *ans
         if (cover->racks[i].right < cover->racks[i].cables) {
             myr_answer_object(answer, NULL);
             myr_answer_u64(answer, "rack", cover->racks[i].key);
+            myr_design_rack_name(verify->design, cover->racks[i].key, &scratch);
+            put_buf(answer, "name", &scratch);
             put_ready(answer, &cover->racks[i]);
             myr_answer_end(answer);
         }

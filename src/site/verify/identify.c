@@ -433,6 +433,30 @@ static uint32_t host_port_as(const struct identify *identify, uint32_t device, s
     return wanted || !judged ? found : MYR_NONE;
 }
 
+/*
+ * A management port, which is no cage: by the design's own name, or by any name for such a port
+ * where the box has but one. MYR_NONE: the name is none of these.
+ */
+static uint32_t management_index(const struct identify *identify, uint32_t type,
+                                 struct myr_str port)
+{
+    const struct myr_devtype *box = &identify->design->devtypes[type];
+    uint32_t own = identify_own_index(identify, type, port);
+    for (uint32_t g = 0; g < box->group_count; g++) {
+        const struct myr_port_group *group = &box->groups[g];
+        if (group->role != MYR_PORT_NIC) {
+            continue;
+        }
+        if (own != MYR_MAP_NONE && own - group->first < group->count) {
+            return own;
+        }
+        if (group->count == 1 && spelling_is_management(identify->spelling, type, port)) {
+            return group->first;
+        }
+    }
+    return MYR_NONE;
+}
+
 /* InfiniBand tells numbers; some of its files have names all the same. */
 static uint32_t switch_index_as(const struct identify *identify, uint32_t type, struct myr_str port,
                                 uint32_t port_count)
@@ -441,7 +465,12 @@ static uint32_t switch_index_as(const struct identify *identify, uint32_t type, 
     if (identify->cabling->numbered && myr_str_to_u64(port, &number)) {
         return spelling_number(identify->spelling, type, number, port_count);
     }
-    return spelling_read(identify->spelling, type, port);
+    uint32_t index = spelling_read(identify->spelling, type, port);
+    /* Rules take such names for ports of no network; the plan may have them in one. */
+    uint32_t management = index == MYR_NONE || index == MYR_PORT_SPARE
+                              ? management_index(identify, type, port)
+                              : MYR_NONE;
+    return management == MYR_NONE ? index : management;
 }
 
 static uint32_t port_as(const struct identify *identify, struct myr_port_span as,

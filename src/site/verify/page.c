@@ -372,9 +372,12 @@ static void show_coverage(const struct myr_verify *verify, struct myr_answer *an
     for (uint32_t i = 0; i < cover->rack_count; i++) {
         const struct myr_ready *row = &cover->racks[i];
         if (row->right < row->cables && racks++ < ROWS_MAX) {
-            show_ready(answer, myr_arena_printf(answer->arena, "  rack %u", row->key), row);
+            myr_buf_clear(&line);
+            myr_design_rack_name(verify->design, row->key, &line);
+            show_ready(answer, myr_arena_printf(answer->arena, "  rack %s", line.data), row);
         }
     }
+    myr_buf_clear(&line);
     /* The first few by name; the count tells the rest. */
     for (uint32_t i = 0; i < cover->absent_count && i < ROWS_MAX; i++) {
         myr_buf_puts(&line, i ? ", " : "");

@@ -15,6 +15,10 @@ void spelling_init(struct spelling *spelling, struct myr_arena *arena,
     spelling->words = MYR_ARENA_NEW(arena, struct myr_strmap, types);
     spelling->systems = MYR_ARENA_NEW(arena, uint32_t, types);
     spelling->assumed = MYR_ARENA_NEW(arena, uint8_t, types);
+    for (uint32_t s = 0; s < names->systems.count; s++) {
+        bool management = myr_str_eq(names->systems.items[s], MYR_STR("management"));
+        spelling->management |= management ? UINT32_C(1) << s : 0;
+    }
     for (uint32_t t = 0; t < design->devtype_count; t++) {
         myr_box_of(design, t, catalog, &spelling->boxes[t]);
         /* Any system, until identify_learn() has looked. */
@@ -95,6 +99,12 @@ uint32_t spelling_read(struct spelling *spelling, uint32_t type, struct myr_str 
     return spelling_read_by(spelled, all & systems ? systems : UINT32_MAX);
 }
 
+bool spelling_is_management(struct spelling *spelling, uint32_t type, struct myr_str name)
+{
+    const struct spelled *spelled = spelling_of(spelling, type, name);
+    return spelling_read_by(spelled, spelling->management) == MYR_PORT_SPARE;
+}
+
 /*
  * The number of ports in the header tells how the box is divided: 65 on a QM9700 is 64 and one for
  * SHARP, 129 is every cage in four. A netlist of the design itself has only the cages that are
@@ -133,8 +143,9 @@ uint32_t spelling_number(const struct spelling *spelling, uint32_t type, uint64_
     for (uint32_t g = 0; g < box->type->group_count; g++) {
         const struct myr_port_group *group = &box->type->groups[g];
         uint32_t cages = (group->count + group->per_cage - 1) / group->per_cage;
-        if (cage < group->first_cage || cage >= group->first_cage + cages) {
-            continue;
+        if (group->role == MYR_PORT_NIC || cage < group->first_cage ||
+            cage >= group->first_cage + cages) {
+            continue; /* management ports are no cages */
         }
         uint32_t step = numbers / group->per_cage;
         if (step == 0 || at % step) {

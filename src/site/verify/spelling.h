@@ -30,8 +30,9 @@ struct spelling {
     struct myr_box *boxes;    /* by type of device */
     struct myr_strmap *words; /* by type: a name to its place in 'spelled' */
     MYR_VEC(struct spelled) spelled;
-    uint32_t *systems; /* by type: those that are left, as bits; 0: none reads all names */
-    uint8_t *assumed;  /* by type: the other ends of the cables decided */
+    uint32_t *systems;   /* by type: those that are left, as bits; 0: none reads all names */
+    uint8_t *assumed;    /* by type: the other ends of the cables decided */
+    uint32_t management; /* the system that knows names of management ports alone, as a bit */
 };
 
 void spelling_init(struct spelling *spelling, struct myr_arena *arena,
@@ -45,6 +46,8 @@ struct spelled *spelling_of(struct spelling *spelling, uint32_t type, struct myr
 uint32_t spelling_read(struct spelling *spelling, uint32_t type, struct myr_str name);
 /* The same by these systems alone. */
 uint32_t spelling_read_by(const struct spelled *spelled, uint32_t systems);
+/* Whether the name is one that boxes give to a management port, whatever their system. */
+bool spelling_is_management(struct spelling *spelling, uint32_t type, struct myr_str name);
 /* InfiniBand's number on a box that says how many ports it has; 0: it does not. */
 uint32_t spelling_number(const struct spelling *spelling, uint32_t type, uint64_t number,
                          uint32_t port_count);

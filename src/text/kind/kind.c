@@ -65,6 +65,12 @@ static enum myr_kind list_kind(struct myr_str header)
         a = a || has_column(header, ends[i][0]);
         z = z || has_column(header, ends[i][1]);
     }
+    /* Short words are of cables where ports are told too: flows have them as well. */
+    bool ports = has_column(header, ",port,") || has_column(header, ",hcaport,");
+    a = a || (has_column(header, ",from,") && (ports || has_column(header, ",fromport,"))) ||
+        (has_column(header, ",source,") && (ports || has_column(header, ",sourceport,")));
+    z = z || (has_column(header, ",to,") && (ports || has_column(header, ",toport,"))) ||
+        (has_column(header, ",destination,") && (ports || has_column(header, ",destinationport,")));
     /* Sheets that name both ends alike. */
     bool alike = has_column(header, ",name,") && has_column(header, ",hcaport,");
     return (a && z) || alike ? MYR_KIND_P2P : MYR_KIND_CSV;
