@@ -252,6 +252,8 @@ MYR_MUST_USE int plan_price(struct plan *plan, struct myr_err *err);
 /* One line more, at the price that is known for the part. */
 void plan_bill_row(struct plan *plan, const char *system, const char *name, uint32_t part,
                    uint64_t quantity, const char *rule, const char *inputs);
+/* Whether a line of the bill has a price; without one there is no sum. */
+bool plan_priced(const struct plan *plan);
 /* An error where a line made the total more than can be counted. */
 MYR_MUST_USE int plan_countable(const struct plan *plan, struct myr_err *err);
 
