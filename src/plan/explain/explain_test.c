@@ -155,15 +155,14 @@ static void a_figure_that_is_not_known_says_why(void **state)
     static const struct {
         const char *text, *why; /* NULL: it is known */
     } rows[] = {
-        {"servers: 16\n", "no line of the bill has a price: unpriced, never free"},
+        {"servers: 16\n", "no line of the bill has a price, and unpriced is not free"},
         {"servers: 16\nprices: cn-2024-05\n", NULL},
         /* One line that has a price is enough, also of the cooling plant alone. */
         {"servers: 16\nprices: {parts: {mma4z00-ns: 5}}\n", NULL},
         {"servers: 16\nprices: {parts: {cooling-air-unit: 5}}\nfacility: {bill: true}\n", NULL},
         {"servers: 16\nprices: cn-2024-05\nfacility: {energy: {currency: EUR}}\n",
-         "the bill is in CNY, the tariff in EUR: facility: {energy: {exchange: CNY for one EUR}} "
-         "is "
-         "missing"},
+         "the bill is in CNY and the tariff in EUR: facility.energy lacks 'exchange', CNY for one "
+         "EUR"},
         {"servers: 16\nprices: cn-2024-05\nfacility: {energy: {currency: EUR, exchange: 8}}\n",
          NULL},
         {"servers: 16\nprices: cn-2024-05\nfacility: {energy: {currency: CNY}}\n", NULL},

@@ -154,11 +154,11 @@ const char *plan_figure_text(const struct myr_design *design, enum figure_id id)
 const char *plan_years_unknown(struct myr_arena *arena, const struct plan_years *years)
 {
     if (!years->priced) {
-        return "no line of the bill has a price: unpriced, never free";
+        return "no line of the bill has a price, and unpriced is not free";
     }
     return myr_arena_printf(arena,
-                            "the bill is in %s, the tariff in %s: facility: {energy: {exchange: "
-                            "%s for one %s}} is missing",
+                            "the bill is in %s and the tariff in %s: facility.energy lacks "
+                            "'exchange', %s for one %s",
                             years->bill, years->tariff, years->bill, years->tariff);
 }
 

@@ -352,7 +352,7 @@ static void years_whose_cost_nobody_knows_decide_nothing(void **state)
         optimised(&p, BASE "facility: {energy: {currency: EUR}}\noptimise: {objective: "
                            "cost_of_years, choices: {oversubscription: [1, 2]}}\n");
     assert_int_equal(o.by_state[MYR_POINT_UNPRICED], 2);
-    assert_non_null(strstr(o.points[0].why, "exchange: CNY for one EUR"));
+    assert_non_null(strstr(o.points[0].why, "'exchange', CNY for one EUR"));
     planned_end(&p);
     /* As a limit too; and with the exchange all is known. */
     o = optimised(&p, BASE "facility: {energy: {currency: EUR}}\noptimise: {objective: capex, "
