@@ -125,6 +125,7 @@ int catalog_read_book(struct myr_catalog *catalog, const struct myr_doc_entry *e
     };
     MYR_TRY(fields_read(catalog->arena, entry->value, "a price book", tables, 2, err));
     MYR_TRY(check_date(myr_doc_get(entry->value, "date"), err));
+    MYR_TRY(fields_currency(entry->value, err));
     if (!extra.parts) {
         return MYR_OK;
     }

@@ -194,3 +194,23 @@ int fields_read(struct myr_arena *arena, const struct myr_doc *map, const char *
     }
     return MYR_OK;
 }
+
+bool fields_is_currency(struct myr_str text)
+{
+    bool letters = text.len == 3;
+    for (size_t i = 0; letters && i < 3; i++) {
+        letters = text.data[i] >= 'A' && text.data[i] <= 'Z';
+    }
+    return letters;
+}
+
+int fields_currency(const struct myr_doc *map, struct myr_err *err)
+{
+    char shown[MYR_EXCERPT_MAX];
+    const struct myr_doc *node = map ? myr_doc_get(map, "currency") : NULL;
+    return !node || node->kind != MYR_DOC_SCALAR || fields_is_currency(node->text)
+               ? MYR_OK
+               : myr_doc_error(err, node, MYR_EINVAL,
+                               "'currency' is '%s', three capital letters (CNY, USD) is expected",
+                               myr_text_excerpt(node->text, shown));
+}

@@ -100,3 +100,10 @@ MYR_MUST_USE int field_read_scaled(const struct field *field, const struct myr_d
 MYR_MUST_USE int fields_read(struct myr_arena *arena, const struct myr_doc *map, const char *what,
                              const struct field_table *tables, uint32_t table_count,
                              struct myr_err *err);
+
+/*
+ * Currencies are compared as they are written, so their form is one: any three capital letters.
+ * Of a map: its key 'currency', where it has one.
+ */
+bool fields_is_currency(struct myr_str text);
+MYR_MUST_USE int fields_currency(const struct myr_doc *map, struct myr_err *err);

@@ -200,7 +200,7 @@ static int check(const struct part_nodes *nodes, const F *facility, struct myr_e
     if (nodes->pool && facility->pool_kw <= 0) {
         return myr_doc_error(err, nodes->pool, MYR_EINVAL, "the pool lacks 'kw'");
     }
-    return MYR_OK;
+    return fields_currency(nodes->energy, err);
 }
 
 /* One loop over the sections that are there; all rows lie in the one struct. */

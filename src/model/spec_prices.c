@@ -1,5 +1,6 @@
 /* A price list in CSV: what a buyer has from its supplier, as it came. */
 #include "catalog_find.h"
+#include "fields.h"
 #include "myriad/model/spec_load.h"
 #include "myriad/text.h"
 
@@ -139,16 +140,6 @@ static bool read_amount(struct myr_str text, double *ret)
            myr_str_to_double((struct myr_str){plain, len}, ret) && *ret <= 1e12;
 }
 
-/* The form alone: any three capital letters. */
-static bool is_currency(struct myr_str text)
-{
-    bool letters = text.len == 3;
-    for (size_t i = 0; letters && i < 3; i++) {
-        letters = text.data[i] >= 'A' && text.data[i] <= 'Z';
-    }
-    return letters;
-}
-
 /* The note says where a price comes from, since it overrides the book's. */
 static int read_row(struct list *list, struct myr_err *err)
 {
@@ -159,7 +150,7 @@ static int read_row(struct list *list, struct myr_err *err)
     if (!read_amount(cell(list, PRICE), &amount)) {
         return complain(list, PRICE, err, "a number from 0 to 1000000000000");
     }
-    if (currency.len > 0 && !is_currency(currency)) {
+    if (currency.len > 0 && !fields_is_currency(currency)) {
         return complain(list, CURRENCY, err, "three capital letters (CNY, USD)");
     }
     if (currency.len > 0 && list->currency && !myr_str_eq(currency, myr_str_from(list->currency))) {

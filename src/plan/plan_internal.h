@@ -252,6 +252,8 @@ MYR_MUST_USE int plan_price(struct plan *plan, struct myr_err *err);
 /* One line more, at the price that is known for the part. */
 void plan_bill_row(struct plan *plan, const char *system, const char *name, uint32_t part,
                    uint64_t quantity, const char *rule, const char *inputs);
+/* Whether a line of the bill has a price; without one there is no sum. */
+bool plan_priced(const struct plan *plan);
 /* An error where a line made the total more than can be counted. */
 MYR_MUST_USE int plan_countable(const struct plan *plan, struct myr_err *err);
 
@@ -263,6 +265,9 @@ MYR_MUST_USE int plan_whole_splitters(const struct net_plan *net, uint32_t down,
 
 /* What was asked of storage and what each wish needs (storage/); the bill's rows of its tiers. */
 void plan_storage_figures(struct plan *plan);
+/* The part of such a server; MYR_PART_NONE where the spec has no such tier. */
+uint32_t plan_tier_part(const struct myr_catalog *catalog, const struct myr_spec *spec,
+                        uint32_t tier);
 uint32_t plan_tier_servers(const struct plan *plan, uint32_t tier, uint32_t *ret_part);
 
 /* 8b. power: supply, cooling and energy of all that was planned (power/) */

@@ -437,6 +437,15 @@ static void supplied_finding(struct plan *plan)
     }
 }
 
+bool plan_priced(const struct plan *plan)
+{
+    bool priced = false;
+    for (size_t i = 0; i < plan->bom.count; i++) {
+        priced = priced || plan->bom.items[i].unit_cents >= 0;
+    }
+    return priced;
+}
+
 /* Asked at the end of the bill, when the first part that broke it is known. */
 int plan_countable(const struct plan *plan, struct myr_err *err)
 {

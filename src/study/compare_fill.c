@@ -104,7 +104,7 @@ static int plan_cell(struct fill *fill, uint32_t side, const char *path,
     /* Null in the plan is no error: a price or a room may be missing. */
     if (found->value->kind != MYR_VALUE_NUMBER ||
         !myr_str_to_double(found->value->text, &ret->value)) {
-        ret->why = "the plan has no such figure";
+        ret->why = found->why ? found->why : "the plan has no such figure";
         return MYR_OK;
     }
     ret->known = true;

@@ -14,6 +14,7 @@ struct myr_explained {
     const char *path;
     const struct myr_value *value;
     const char *unit, *basis, *rule, *inputs; /* "" where there is none; rule never is */
+    const char *why; /* of a figure that this plan has not, whose value is null; else NULL */
 };
 
 struct myr_growth; /* plan/grow.h */

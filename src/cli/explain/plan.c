@@ -72,11 +72,13 @@ static void show(struct myr_answer *answer, const struct myr_explained *found,
         myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
         return;
     }
-    myr_answer_fact(answer, found->path, "%.*s%s%s", (int)found->value->text.len,
-                    found->value->text.data ? found->value->text.data : "",
-                    found->unit[0] ? " " : "", found->unit);
+    bool null = found->value->kind == MYR_VALUE_NULL;
+    myr_answer_fact(answer, found->path, "%.*s%s%s", null ? 4 : (int)found->value->text.len,
+                    null ? "null" : found->value->text.data, null || !found->unit[0] ? "" : " ",
+                    null ? "" : found->unit);
     myr_answer_fact(answer, "rule", "%s", found->rule);
-    myr_answer_fact(answer, "inputs", "%s", found->inputs[0] ? found->inputs : "none");
+    myr_answer_fact(answer, found->why ? "why" : "inputs", "%s",
+                    found->inputs[0] ? found->inputs : "none");
     myr_answer_fact(answer, "basis", "%s", found->basis);
 }
 

@@ -12,7 +12,8 @@ static uint32_t only_part(const struct audit *audit, uint32_t net, enum myr_part
     for (size_t i = 0; i < audit->lines.count; i++) {
         const struct audit_line *line = &audit->lines.items[i];
         bool here = net == AUDIT_ANY_NET || line->says.net == net;
-        if (!here || line->part == MYR_PART_NONE || audit_part(audit, line->part)->kind != kind) {
+        if (!here || line->part == MYR_PART_NONE || audit_part(audit, line->part)->kind != kind ||
+            (kind == MYR_PART_STORAGE && audit_is_tier(audit, line->part))) {
             continue;
         }
         if (found != MYR_PART_NONE && found != line->part) {

@@ -173,6 +173,8 @@ void audit_claimed_cost(struct audit *audit);
 void audit_count_runs(struct audit *audit, struct audit_runs *runs);
 void audit_needs_bom(struct audit *audit);
 void audit_needs_layout(struct audit *audit);
+/* Whether servers of that part are a tier of storage behind the flash. */
+bool audit_is_tier(const struct audit *audit, uint32_t part);
 /* The NIC of these devices on this network: what its cage takes is what modules must be. */
 const struct myr_part *audit_nic(const struct audit *audit, enum myr_net_id net,
                                  bool storage_server);

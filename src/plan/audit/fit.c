@@ -3,6 +3,7 @@
  * other people's choices.
  */
 #include "audit/audit.h"
+#include "plan_internal.h"
 
 /* The first tier's, where tiers have different parts. */
 const struct myr_part *audit_switch(const struct audit *audit, uint32_t net)
@@ -14,6 +15,16 @@ const struct myr_part *audit_switch(const struct audit *audit, uint32_t net)
         }
     }
     return NULL;
+}
+
+/* Servers of tiers behind the flash are not cabled, so nothing hangs on their cards. */
+bool audit_is_tier(const struct audit *audit, uint32_t part)
+{
+    bool tier = false;
+    for (uint32_t i = 0; i < MYR_TIER_COUNT; i++) {
+        tier = tier || plan_tier_part(audit->catalog, audit->spec, i) == part;
+    }
+    return tier && part != audit->spec->storage.server_part;
 }
 
 /*
@@ -34,6 +45,7 @@ const struct myr_part *audit_nic(const struct audit *audit, enum myr_net_id net,
     for (uint32_t i = 0; storage_server && i < audit->lines.count; i++) {
         const struct audit_line *line = &audit->lines.items[i];
         if (line->role == AUDIT_STORAGE && line->part != MYR_PART_NONE &&
+            !audit_is_tier(audit, line->part) &&
             audit_part(audit, line->part)->kind == MYR_PART_STORAGE &&
             audit_part(audit, line->part)->storage.nic) {
             part = myr_catalog_find(audit->catalog,

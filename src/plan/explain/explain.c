@@ -4,6 +4,7 @@
 
 #include "explain/rules.h"
 #include "explain/tree.h"
+#include "figures/figures.h"
 #include "plan_internal.h"
 
 /*
@@ -156,6 +157,14 @@ static bool explain(const struct myr_design *design, struct myr_answer *answer, 
         return true;
     }
     const struct explain_rule *rule = explain_rule_of(path);
+    const char *absent =
+        value->kind == MYR_VALUE_NULL ? plan_figure_rule_at(path, &ret->unit) : NULL;
+    if (absent) {
+        ret->basis = myr_basis_names[MYR_BASIS_COMPUTED];
+        ret->rule = absent;
+        ret->inputs = ret->why = plan_figure_missing(design, answer->arena, path);
+        return true;
+    }
     if (!rule) {
         return false;
     }
@@ -257,8 +266,9 @@ int myr_plan_explain_path(const struct myr_design *design, struct myr_answer *an
     if (walk.count == 0) {
         bool empty = value->kind == MYR_VALUE_OBJECT || value->kind == MYR_VALUE_LIST;
         return myr_err_set(err, MYR_EINVAL,
-                           empty ? "'%s' holds no number of this plan"
-                                 : "'%s' is a word, a number is expected",
+                           empty                           ? "'%s' holds no number of this plan"
+                           : value->kind == MYR_VALUE_NULL ? "'%s' is null: this plan has none"
+                                                           : "'%s' is a word, a number is expected",
                            myr_text_excerpt(myr_str_from(path), shown));
     }
     *ret = walk.list;

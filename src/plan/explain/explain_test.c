@@ -149,6 +149,47 @@ static void a_path_with_several_numbers_lists_them(void **state)
     planned_end(&p);
 }
 
+static void a_figure_that_is_not_known_says_why(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *why; /* NULL: it is known */
+    } rows[] = {
+        {"servers: 16\n", "no line of the bill has a price, and unpriced is not free"},
+        {"servers: 16\nprices: cn-2024-05\n", NULL},
+        /* One line that has a price is enough, also of the cooling plant alone. */
+        {"servers: 16\nprices: {parts: {mma4z00-ns: 5}}\n", NULL},
+        {"servers: 16\nprices: {parts: {cooling-air-unit: 5}}\nfacility: {bill: true}\n", NULL},
+        {"servers: 16\nprices: cn-2024-05\nfacility: {energy: {currency: EUR}}\n",
+         "the bill is in CNY and the tariff in EUR: facility.energy lacks 'exchange', CNY for one "
+         "EUR"},
+        {"servers: 16\nprices: cn-2024-05\nfacility: {energy: {currency: EUR, exchange: 8}}\n",
+         NULL},
+        {"servers: 16\nprices: cn-2024-05\nfacility: {energy: {currency: CNY}}\n", NULL},
+    };
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        struct planned p;
+        planned_begin(&p, rows[i].text);
+        struct myr_explained years = explained(&p, "power.energy.cost_of_years");
+        assert_string_equal(years.unit, "money");
+        assert_int_equal(years.value->kind, rows[i].why ? MYR_VALUE_NULL : MYR_VALUE_NUMBER);
+        if (rows[i].why) {
+            assert_string_equal(years.why, rows[i].why);
+            assert_string_equal(years.inputs, rows[i].why);
+        } else {
+            assert_null(years.why);
+        }
+        /* Null together with the bill, or for its own reason. */
+        bool billed = explained(&p, "totals.cost").value->kind == MYR_VALUE_NUMBER;
+        assert_true(billed == (i > 0));
+        planned_end(&p);
+    }
+    struct planned p;
+    planned_begin(&p, "servers: 16\n");
+    assert_string_equal(explained(&p, "power.racks.modules").why, "the plan has no such figure");
+    planned_end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +197,7 @@ int main(void)
         cmocka_unit_test(a_line_of_the_bill_is_found_by_its_position),
         cmocka_unit_test(what_is_no_number_is_refused_with_a_reason),
         cmocka_unit_test(a_path_with_several_numbers_lists_them),
+        cmocka_unit_test(a_figure_that_is_not_known_says_why),
         cmocka_unit_test(all_numbers_are_explained_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

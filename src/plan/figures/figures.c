@@ -82,9 +82,30 @@ void plan_figure_again(struct plan *plan, enum figure_id id, double value, const
     figure->inputs = plan_string(plan, text);
 }
 
+void plan_figure_drop(struct plan *plan, enum figure_id id)
+{
+    struct myr_figure *figure = added(plan, id);
+    if (figure) {
+        size_t behind = plan->figures.count - (size_t)(figure - plan->figures.items) - 1;
+        memmove(figure, figure + 1, behind * sizeof(*figure));
+        plan->figures.count--;
+    }
+}
+
 const char *plan_figure_rule(enum figure_id id)
 {
     return rows[id].rule;
+}
+
+const char *plan_figure_rule_at(const char *path, const char **ret_unit)
+{
+    for (uint32_t i = 0; i < FIG_COUNT; i++) {
+        if (strcmp(rows[i].path, path) == 0) {
+            *ret_unit = rows[i].unit;
+            return rows[i].rule;
+        }
+    }
+    return NULL;
 }
 
 double plan_figure_value(const struct plan *plan, enum figure_id id)
@@ -127,6 +148,33 @@ const char *plan_figure_text(const struct myr_design *design, enum figure_id id)
 {
     const struct myr_figure *figure = myr_design_figure(design, rows[id].path);
     return figure ? myr_design_str(design, figure->text) : "";
+}
+
+/* Unpriced is never free, and two currencies that nobody has compared add up to nothing. */
+const char *plan_years_unknown(struct myr_arena *arena, const struct plan_years *years)
+{
+    if (!years->priced) {
+        return "no line of the bill has a price, and unpriced is not free";
+    }
+    return myr_arena_printf(arena,
+                            "the bill is in %s and the tariff in %s: facility.energy lacks "
+                            "'exchange', %s for one %s",
+                            years->bill, years->tariff, years->bill, years->tariff);
+}
+
+const char *plan_figure_missing(const struct myr_design *design, struct myr_arena *arena,
+                                const char *path)
+{
+    struct plan_years years = {.bill = myr_design_str(design, design->head->currency),
+                               .tariff = plan_figure_text(design, FIG_ENERGY_CURRENCY)};
+    for (uint32_t i = 0; i < design->bom_count; i++) {
+        years.priced = years.priced || design->bom[i].unit_cents >= 0;
+    }
+    /* Designs of older programs have no tariff, and none of its figures. */
+    bool money =
+        strcmp(path, rows[FIG_TCO].path) == 0 || strcmp(path, rows[FIG_EXCHANGE].path) == 0;
+    return money && years.tariff[0] ? plan_years_unknown(arena, &years)
+                                    : "the plan has no such figure";
 }
 
 /* Words of a path: "power.it.kw" has three. */

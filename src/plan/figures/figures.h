@@ -225,8 +225,12 @@ void plan_figure_word(struct plan *plan, enum figure_id id, const char *word, en
 /* The value of one that was added, put right by a later step. */
 MYR_PRINTF(4, 5)
 void plan_figure_again(struct plan *plan, enum figure_id id, double value, const char *inputs, ...);
+/* One that was added, and turned out to be none. */
+void plan_figure_drop(struct plan *plan, enum figure_id id);
 /* By which rule it comes about. */
 const char *plan_figure_rule(enum figure_id id);
+/* Rule and unit of the figure of a path; NULL where there is none of that path. */
+const char *plan_figure_rule_at(const char *path, const char **ret_unit);
 /* Of a figure that was added; 0 for others. */
 double plan_figure_value(const struct plan *plan, enum figure_id id);
 
@@ -236,6 +240,15 @@ void plan_figures_tree(const struct myr_design *design, struct myr_answer *answe
 /* One of them under another name; null in designs of older programs. */
 void plan_figure_put(const struct myr_design *design, struct myr_answer *answer, const char *key,
                      enum figure_id id);
+/* Why a plan has no cost of the years: what is not known of the bill, or of its currency. */
+struct plan_years {
+    bool priced;               /* a line of the bill is */
+    const char *bill, *tariff; /* currencies */
+};
+const char *plan_years_unknown(struct myr_arena *arena, const struct plan_years *years);
+/* Why a figure of that path is not in the design. */
+const char *plan_figure_missing(const struct myr_design *design, struct myr_arena *arena,
+                                const char *path);
 /* Its value; 0 where there is none. */
 double plan_figure_of(const struct myr_design *design, enum figure_id id);
 /* The word of one that is a word; "" where there is none. */

@@ -222,6 +222,39 @@ static void show_best(const struct myr_optimum *optimum, struct myr_answer *answ
     }
 }
 
+/* Constraints are blamed where there are some. */
+static void show_none(const struct myr_optimum *optimum, struct myr_answer *answer)
+{
+    bool limited = false;
+    for (uint32_t i = 0; i < MYR_METRIC_COUNT; i++) {
+        limited = limited || optimum->limits[i] != INT64_MAX;
+    }
+    myr_answer_para(answer, limited ? "No design meets all constraints." : "No design is left.");
+    /* Good in all but that nobody can say how good. */
+    if (optimum->by_state[MYR_POINT_GOOD]) {
+        myr_answer_fact(answer, "unknown", "%s of %u design%s",
+                        myr_metric_names[optimum->spec->optimise.objective],
+                        optimum->by_state[MYR_POINT_GOOD],
+                        optimum->by_state[MYR_POINT_GOOD] == 1 ? "" : "s");
+    }
+    /*
+     * Three reasons are enough to see what stands in the way, each said once; that a constraint is
+     * broken is counted above.
+     */
+    const char *reasons[3];
+    for (uint32_t i = 0, said = 0; i < optimum->count && said < MYR_ARRAY_COUNT(reasons); i++) {
+        const struct myr_plan_point *point = &optimum->points[i];
+        bool again = !point->why || point->state == MYR_POINT_LIMITED;
+        for (uint32_t k = 0; k < said && !again; k++) {
+            again = strcmp(reasons[k], point->why) == 0;
+        }
+        if (!again) {
+            myr_answer_fact(answer, state_names[point->state], "%s", point->why);
+            reasons[said++] = point->why;
+        }
+    }
+}
+
 void myr_optimise_answer(const struct myr_optimum *optimum, const struct myr_catalog *catalog,
                          struct myr_answer *answer)
 {
@@ -248,18 +281,7 @@ void myr_optimise_answer(const struct myr_optimum *optimum, const struct myr_cat
                     optimum->by_state[MYR_POINT_LIMITED], optimum->by_state[MYR_POINT_REFUSED],
                     optimum->by_state[MYR_POINT_FAULTY], optimum->by_state[MYR_POINT_UNPRICED]);
     if (!optimum->best_count) {
-        myr_answer_para(answer, "No design meets all constraints.");
-        /*
-         * Three reasons are enough to see what stands in the way; that a constraint is broken is
-         * counted above.
-         */
-        for (uint32_t i = 0, said = 0; i < optimum->count && said < 3; i++) {
-            if (optimum->points[i].why && optimum->points[i].state != MYR_POINT_LIMITED) {
-                myr_answer_fact(answer, state_names[optimum->points[i].state], "%s",
-                                optimum->points[i].why);
-                said++;
-            }
-        }
+        show_none(optimum, answer);
         return;
     }
     show_best(optimum, answer);

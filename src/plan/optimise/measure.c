@@ -53,16 +53,26 @@ struct myr_spec optimise_spec(const struct myr_spec *spec, const struct myr_plan
 
 /*
  * Gb/s of a GPU into the network, less what the tiers above cannot pass on. A tier with more up
- * than down adds nothing.
+ * than down adds nothing. GPUs of groups that hang elsewhere have no part in it, nor have the ports
+ * of hosts without GPUs.
  */
 static int64_t bandwidth_milli(const struct plan *plan)
 {
     const struct net_plan *net = &plan->nets[MYR_NET_COMPUTE];
     const struct myr_network *out = &net->out;
-    if (!net->present || plan->gpus == 0) {
+    uint64_t ports = 0, gpus = 0;
+    for (uint32_t i = 0; net->present && i < net->host_class_count; i++) {
+        const struct host_class *hosts = &net->hosts[i];
+        if (hosts->kind == MYR_DEVICE_NODE) {
+            ports += (uint64_t)hosts->count * hosts->nic_ports * out->planes;
+            gpus +=
+                (uint64_t)hosts->count * plan->groups[hosts->group].server->server.gpus_per_node;
+        }
+    }
+    if (gpus == 0) {
         return 0;
     }
-    double gbps = (double)out->host_ports * out->host_gbps / plan->gpus;
+    double gbps = (double)ports * out->host_gbps / (double)gpus;
     for (uint32_t i = 0; i + 1 < out->tiers; i++) {
         double ratio = out->oversubscription_milli[i] / 1000.0;
         gbps /= ratio > 1 ? ratio : 1;
@@ -122,6 +132,57 @@ static bool money_decides(const struct myr_spec *spec)
            o->limits[MYR_METRIC_CAPEX] >= 0 || o->limits[MYR_METRIC_COST_OF_YEARS] >= 0;
 }
 
+static bool years_decide(const struct myr_spec *spec)
+{
+    const struct myr_spec_optimise *o = &spec->optimise;
+    return o->objective == MYR_METRIC_COST_OF_YEARS || o->limits[MYR_METRIC_COST_OF_YEARS] >= 0;
+}
+
+static const char *no_years(struct myr_arena *keep, const struct plan *plan)
+{
+    const char *tariff = plan->spec->facility.currency;
+    struct plan_years years = {.priced = plan_priced(plan),
+                               .bill = plan->strings.data + plan->design.head->currency,
+                               .tariff = tariff ? tariff : "USD"};
+    return plan_years_unknown(keep, &years);
+}
+
+/* The estimate of a plan without its room would be of other racks. */
+static bool racks_decide(const struct myr_spec *spec)
+{
+    return spec->optimise.objective == MYR_METRIC_RACKS ||
+           spec->optimise.limits[MYR_METRIC_RACKS] >= 0;
+}
+
+/*
+ * Racks of the room that are in use: known when all has found its place there, so the point is
+ * planned in full. Where they do not decide they stay unknown but of the best, which are planned in
+ * full in any case.
+ */
+static void measure_racks(struct myr_arena *keep, const struct myr_catalog *catalog,
+                          const struct myr_spec *spec, struct myr_plan_point *point)
+{
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
+    struct myr_spec trial = optimise_spec(spec, point);
+    struct myr_design design = {};
+    struct myr_err err = {};
+    myr_arena_init(&arena);
+    if (myr_plan(&arena, catalog, &trial, &design, &err) < 0) {
+        point->state = MYR_POINT_REFUSED;
+        point->why = myr_arena_printf(keep, "%s", err.message);
+        return;
+    }
+    optimise_racks(&design, point);
+}
+
+/* Nothing without a room: they were estimated then. */
+void optimise_racks(const struct myr_design *design, struct myr_plan_point *point)
+{
+    if (design->room) {
+        set(point, MYR_METRIC_RACKS, design->room->racks_used);
+    }
+}
+
 /*
  * Installed cables that move when the cluster grows to what the spec says. Unknown where one of the
  * two cannot be planned, or the one does not grow into the other.
@@ -146,11 +207,13 @@ static void measure_growth(struct myr_arena *arena, const struct myr_catalog *ca
 }
 
 /* Cents are taken as they are: as a double, sums beyond 2^53 would be rounded. */
-static void read_plan(struct myr_arena *keep, struct plan *plan, struct myr_plan_point *point)
+static void read_plan(struct myr_arena *keep, struct plan *plan, bool room,
+                      struct myr_plan_point *point)
 {
     const struct net_plan *net = &plan->nets[MYR_NET_COMPUTE];
     const char *error = open_error(plan);
-    set(point, MYR_METRIC_CAPEX, 0);
+    /* Without one price there is no sum. */
+    point->known[MYR_METRIC_CAPEX] = plan_priced(plan);
     point->metric[MYR_METRIC_CAPEX] = plan->design.head->total_cents;
     double years = plan_figure_value(plan, FIG_TCO) * 100;
     /* Unknown without a tariff, or where it would not fit. */
@@ -160,7 +223,9 @@ static void read_plan(struct myr_arena *keep, struct plan *plan, struct myr_plan
     set(point, MYR_METRIC_POWER_KW, plan_figure_value(plan, FIG_FACILITY) * 1000);
     set(point, MYR_METRIC_BANDWIDTH, (double)bandwidth_milli(plan));
     set(point, MYR_METRIC_BLAST, (double)blast_gpus(plan));
-    set(point, MYR_METRIC_RACKS, plan_figure_value(plan, FIG_RACKS));
+    if (!room) {
+        set(point, MYR_METRIC_RACKS, plan_figure_value(plan, FIG_RACKS));
+    }
     set(point, MYR_METRIC_HOPS, net->out.diameter_hops);
     point->leaf = net->out.leaf;
     point->spine = net->out.spine;
@@ -172,6 +237,9 @@ static void read_plan(struct myr_arena *keep, struct plan *plan, struct myr_plan
     } else if (money_decides(plan->spec) && compute_unpriced(plan)) {
         point->state = MYR_POINT_UNPRICED;
         point->why = "a part of the compute network has no price";
+    } else if (years_decide(plan->spec) && !point->known[MYR_METRIC_COST_OF_YEARS]) {
+        point->state = MYR_POINT_UNPRICED;
+        point->why = no_years(keep, plan);
     }
 }
 
@@ -202,7 +270,7 @@ static void measure_cooling(struct myr_arena *keep, struct plan *plan, struct my
             points[i].state = MYR_POINT_REFUSED;
             points[i].why = myr_arena_printf(keep, "%s", err.message);
         } else {
-            read_plan(keep, plan, &points[i]);
+            read_plan(keep, plan, spec->room.node != NULL, &points[i]);
         }
     }
 }
@@ -240,4 +308,10 @@ void optimise_measure(struct myr_arena *keep, const struct myr_catalog *catalog,
         points[i].metric[MYR_METRIC_MOVED] = grown.metric[MYR_METRIC_MOVED];
     }
     plan_release(plan);
+    bool racks = optimum->spec->room.node && racks_decide(optimum->spec);
+    for (uint32_t i = 0; racks && i < count; i++) {
+        if (points[i].state >= MYR_POINT_UNPRICED) {
+            measure_racks(keep, catalog, optimum->spec, &points[i]);
+        }
+    }
 }

@@ -12,6 +12,9 @@ void optimise_measure(struct myr_arena *keep, const struct myr_catalog *catalog,
                       const struct myr_optimum *optimum, struct myr_plan_point *points,
                       uint32_t count);
 
+/* The racks of a point that was planned in full. */
+void optimise_racks(const struct myr_design *design, struct myr_plan_point *point);
+
 /* Which constraints the point breaks. */
 uint32_t optimise_broken(const struct myr_optimum *optimum, const struct myr_plan_point *point);
 

@@ -274,6 +274,106 @@ static void loosening_a_limit_is_worth_what_the_points_beyond_it_save(void **sta
     assert_true(bound > TEST_ROUNDS(RELAXED) / 8);
 }
 
+/* As the plan of the point says, with its room; what does not decide is not looked for. */
+static void racks_are_those_of_the_room(void **state)
+{
+    (void)state;
+#define HALL                                                                                   \
+    "servers: 48\nsupplied: [servers]\nprices: cn-2024-05\nnetworks: {compute: {switch: "      \
+    "mqm9790-ns2f}}\nroom: {rows: 14, columns: 8, rack_kw: 40}\noptimise: {objective: capex, " \
+    "choices: {oversubscription: [1, 2, 3, 7]}"
+    struct planned p;
+    struct myr_optimum o = optimised(&p, HALL ", constraints: {racks_max: 20}}\n");
+    assert_int_equal(o.best_count, 4);
+    assert_int_equal(o.points[o.best[0]].metric[MYR_METRIC_RACKS], o.design.room->racks_used);
+    for (uint32_t i = 0; i < o.count; i++) {
+        struct myr_spec trial = optimise_spec(&p.spec, &o.points[i]);
+        struct myr_design design;
+        assert_int_equal(myr_plan(&p.arena, &p.catalog, &trial, &design, &p.err), MYR_OK);
+        assert_true(o.points[i].known[MYR_METRIC_RACKS]);
+        assert_int_equal(o.points[i].metric[MYR_METRIC_RACKS], design.room->racks_used);
+    }
+    planned_end(&p);
+    o = optimised(&p, HALL ", constraints: {racks_max: 15}}\n");
+    assert_int_equal(o.by_state[MYR_POINT_LIMITED], 4);
+    planned_end(&p);
+    /* The best three are planned in full in any case; of the fourth nobody knows. */
+    o = optimised(&p, HALL "}\n");
+    assert_int_equal(o.best_count, 4);
+    for (uint32_t i = 0; i < o.best_count; i++) {
+        assert_int_equal(o.points[o.best[i]].known[MYR_METRIC_RACKS], i < 3);
+    }
+    assert_int_equal(o.points[o.best[0]].metric[MYR_METRIC_RACKS], o.design.room->racks_used);
+    planned_end(&p);
+    /* A room that does not hold it refuses it when it is measured, and not among the best alone. */
+    o = optimised(&p, "servers: 48\nnetworks: {compute: {switch: mqm9790-ns2f}}\nroom: {rows: 4, "
+                      "columns: 3, rack_kw: 40}\noptimise: {objective: racks, choices: "
+                      "{oversubscription: [1, 2]}}\n");
+    assert_int_equal(o.by_state[MYR_POINT_REFUSED], 2);
+    assert_int_equal(o.planned, 0);
+    planned_end(&p);
+}
+
+static int64_t bandwidth_of(const char *text)
+{
+    struct planned p;
+    struct myr_optimum o = optimised(&p, text);
+    assert_int_equal(o.best_count, 1);
+    int64_t bandwidth = o.points[o.best[0]].metric[MYR_METRIC_BANDWIDTH];
+    planned_end(&p);
+    return bandwidth;
+}
+
+#define WIDE "optimise: {objective: power_kw, choices: {oversubscription: [1]}}\n"
+
+static void bandwidth_is_that_of_gpus_on_the_network(void **state)
+{
+    (void)state;
+    assert_int_equal(bandwidth_of("groups: [{name: a, servers: 48, server: h100-8gpu}, {name: b, "
+                                  "servers: 8, server: a100-8gpu, networks: [oob]}]\nnetworks: "
+                                  "{compute: {switch: mqm9790-ns2f}, oob: }\n" WIDE),
+                     400000);
+    /* Nor do ports of hosts without GPUs make it wider. */
+    assert_int_equal(bandwidth_of("servers: 8\nnetworks: {compute: {switch: mqm9790-ns2f, "
+                                  "extra_nodes: 4, fabric_manager_ports: 2}}\n" WIDE),
+                     400000);
+    /* All planes count. */
+    assert_int_equal(bandwidth_of("servers: 8\nnetworks: {compute: {switch: mqm9790-ns2f, planes: "
+                                  "2}}\n" WIDE),
+                     400000);
+}
+
+/* Neither of them is free: a bill without a price, and energy in a currency of its own. */
+static void years_whose_cost_nobody_knows_decide_nothing(void **state)
+{
+    (void)state;
+    struct planned p;
+    struct myr_optimum o =
+        optimised(&p, BASE "facility: {energy: {currency: EUR}}\noptimise: {objective: "
+                           "cost_of_years, choices: {oversubscription: [1, 2]}}\n");
+    assert_int_equal(o.by_state[MYR_POINT_UNPRICED], 2);
+    assert_non_null(strstr(o.points[0].why, "'exchange', CNY for one EUR"));
+    planned_end(&p);
+    /* As a limit too; and with the exchange all is known. */
+    o = optimised(&p, BASE "facility: {energy: {currency: EUR}}\noptimise: {objective: capex, "
+                           "choices: {oversubscription: [1, 2]}, constraints: {cost_of_years_max: "
+                           "1e15}}\n");
+    assert_int_equal(o.by_state[MYR_POINT_UNPRICED], 2);
+    planned_end(&p);
+    o = optimised(&p,
+                  BASE "facility: {energy: {currency: EUR, exchange: 8}}\noptimise: {objective: "
+                       "cost_of_years, choices: {oversubscription: [1, 2]}}\n");
+    assert_int_equal(o.best_count, 2);
+    planned_end(&p);
+    /* Where it decides nothing it is unknown and no more; so is a bill without a price. */
+    o = optimised(&p, "servers: 64\nnetworks: {compute: {switch: mqm9790-ns2f}}\noptimise: "
+                      "{objective: power_kw, choices: {oversubscription: [1, 2]}}\n");
+    assert_int_equal(o.best_count, 2);
+    assert_false(o.points[0].known[MYR_METRIC_CAPEX]);
+    assert_false(o.points[0].known[MYR_METRIC_COST_OF_YEARS]);
+    planned_end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +386,9 @@ int main(void)
         cmocka_unit_test(without_a_price_money_does_not_decide),
         cmocka_unit_test(cables_that_move_are_those_of_the_growth),
         cmocka_unit_test(too_many_designs_are_refused),
+        cmocka_unit_test(racks_are_those_of_the_room),
+        cmocka_unit_test(bandwidth_is_that_of_gpus_on_the_network),
+        cmocka_unit_test(years_whose_cost_nobody_knows_decide_nothing),
         cmocka_unit_test(a_cooling_plant_beyond_all_money_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

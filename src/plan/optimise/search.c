@@ -197,6 +197,7 @@ static void place_best(struct myr_arena *arena, const struct myr_catalog *catalo
             /* A room changes cables and with them the price; without one both must agree. */
             optimum->exact = optimum->exact &&
                              (room || design.head->total_cents == point->metric[MYR_METRIC_CAPEX]);
+            optimise_racks(&design, point);
             /* The first that holds is the best. */
             optimum->design = good == 0 ? design : optimum->design;
             good++;

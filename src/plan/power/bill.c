@@ -51,3 +51,12 @@ void power_bill(struct facility *f)
     }
     again(f, before_cents);
 }
+
+/* A bill without one price is no sum of nothing: unpriced is never free, nor are its years. */
+void power_years(struct facility *f)
+{
+    struct plan *plan = f->plan;
+    if (!plan_priced(plan)) {
+        plan_figure_drop(plan, FIG_TCO);
+    }
+}

@@ -43,6 +43,7 @@ void plan_power(struct plan *plan)
     power_energy(f);
     power_cooling(f);
     power_bill(f);
+    power_years(f);
     power_supply(f);
     power_compare(f);
     check_wishes(f);

@@ -60,6 +60,8 @@ double power_cdus(const struct facility *f, double liquid_share);
 void power_cooling(struct facility *f);
 /* bill.c: the plant as lines of the bill, where the spec asks for it */
 void power_bill(struct facility *f);
+/* Behind the last line of the bill. */
+void power_years(struct facility *f);
 /* supply.c: breakers, busways, UPS, pools, step load, floor */
 void power_supply(struct facility *f);
 /* Amperes of a load on one feed. */

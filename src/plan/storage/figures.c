@@ -169,18 +169,28 @@ static void put_files(struct plan *plan, const struct storage_needs *needs)
 
 /* ---- tiers behind the flash ---- */
 
+/* By default that of its kind, which is built in. */
+uint32_t plan_tier_part(const struct myr_catalog *catalog, const struct myr_spec *spec,
+                        uint32_t tier)
+{
+    static const char *const parts[MYR_TIER_COUNT] = {"hybrid-24x20", "object-36x22"};
+    const struct myr_spec_tier *wanted = &spec->storage.tiers[tier];
+    if (!wanted->node) {
+        return MYR_PART_NONE;
+    }
+    return wanted->server_part != MYR_PART_NONE
+               ? wanted->server_part
+               : myr_catalog_find(catalog, myr_str_from(parts[tier]));
+}
+
 /* 0 and no part where the spec has no such tier. Without copies or a code it keeps three copies. */
 uint32_t plan_tier_servers(const struct plan *plan, uint32_t tier, uint32_t *ret_part)
 {
-    /* Defaults of the tiers, by kind. */
-    static const char *const parts[MYR_TIER_COUNT] = {"hybrid-24x20", "object-36x22"};
     const struct myr_spec_tier *spec = &plan->spec->storage.tiers[tier];
     if (!spec->node) {
         return 0;
     }
-    *ret_part = spec->server_part != MYR_PART_NONE
-                    ? spec->server_part
-                    : myr_catalog_find(plan->catalog, myr_str_from(parts[tier]));
+    *ret_part = plan_tier_part(plan->catalog, plan->spec, tier);
     MYR_ASSERT(*ret_part != MYR_PART_NONE); /* they are built in */
     const struct myr_part_storage *server = &part_at(plan, *ret_part)->storage;
     uint64_t data = spec->erasure_data ? spec->erasure_data : 1;
