@@ -165,6 +165,9 @@ static int size_dragonfly_plus(struct plan *plan, struct net_plan *net, struct m
     out->spine_up = global;
     out->tiers = 2;
     out->pod_leaves = out->pod_spines = half;
+    /* As built, at a full leaf, in thousandths and rounded. */
+    uint64_t down = (uint64_t)hosts * out->host_gbps * 1000, up = (uint64_t)half * out->fabric_gbps;
+    out->oversubscription_milli[0] = (uint32_t)((down + up / 2) / up);
     out->diameter_hops = groups > 1 ? 3 : half > 1 ? 2 : 0;
     net->link_total =
         net->endpoints + groups * half * half + groups * (groups - 1) / 2 * net->global_pair_links;

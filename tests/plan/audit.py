@@ -61,7 +61,7 @@ server: h100-8gpu
 networks:
   compute: {length_m: {host_leaf: 80, leaf_spine: 90}}
   storage: {length_m: {host_leaf: 70, leaf_spine: 70}}
-storage: {capacity_tb: 900, erasure: {data: 8, parity: 2}}
+storage: {capacity_tb: 2700, erasure: {data: 8, parity: 2}}
 """,
     "twin-planar": """
 servers: 64

@@ -172,6 +172,104 @@ static void ups_modules_are_n_one_more_or_twice(void **state)
     }
 }
 
+static void manifolds_are_for_racks_with_servers(void **state)
+{
+    (void)state;
+    struct planned p;
+    planned_begin(&p, "servers: 4\nnetworks: {compute: {topology: rail, switch: mqm9790-ns2f}, "
+                      "storage: {switch: mqm9790-ns2f}}\nstorage: {servers: 60}\nroom: {rows: 20, "
+                      "columns: 4, rack: rack-48u-60kw}\nfacility: {cooling: cold-plate}\n");
+    assert_true(planned_number(&p, "power.racks.count") > 1);
+    assert_true(planned_number(&p, "cooling.bill.manifolds") == 2);
+    planned_end(&p);
+    /* Nor are they for what is estimated beside the servers, without a room. */
+    planned_begin(&p, "servers: 4\nnetworks: {storage: {switch: mqm9790-ns2f}}\nstorage: {servers: "
+                      "200}\nfacility: {cooling: cold-plate}\n");
+    assert_true(planned_number(&p, "power.racks.count") > 4);
+    assert_true(planned_number(&p, "cooling.bill.manifolds") == 8);
+    planned_end(&p);
+    planned_begin(&p, "servers: 4\nfacility: {cooling: air}\n");
+    assert_true(planned_number(&p, "cooling.bill.manifolds") == 0);
+    planned_end(&p);
+}
+
+static void a_stripe_without_servers_to_lie_on_is_an_error(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *storage;
+        bool short_of;
+    } rows[] = {
+        {"servers: 1, copies: 2", true},
+        {"servers: 2, copies: 2", false},
+        {"servers: 1, copies: 1", false},
+        {"servers: 9, erasure: {data: 8, parity: 2}", true},
+        {"servers: 10, erasure: {data: 8, parity: 2}", false},
+        {"servers: 1, copies: 2, availability_percent: 90", true},
+    };
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        struct planned p;
+        char text[160];
+        snprintf(text, sizeof(text), "servers: 4\nnetworks: {compute: }\nstorage: {%s}\n",
+                 rows[i].storage);
+        planned_begin(&p, text);
+        const struct myr_finding *finding = planned_finding(&p, "storage-stripe");
+        assert_true((finding != NULL) == rows[i].short_of);
+        assert_true(!finding || finding->severity == MYR_SEVERITY_ERROR);
+        planned_end(&p);
+    }
+}
+
+static void a_leaf_of_a_dragonfly_plus_has_a_ratio(void **state)
+{
+    (void)state;
+    struct planned p;
+    planned_begin(&p, "servers: 300\nserver: generic-1gpu\nnetworks: {compute: {topology: "
+                      "dragonfly+}}\n");
+    assert_int_equal(p.design.networks[MYR_NET_COMPUTE].oversubscription_milli[0], 1000);
+    planned_end(&p);
+    planned_begin(&p, "servers: 300\nserver: generic-1gpu\nnetworks: {compute: {topology: "
+                      "dragonfly+, group_switches: 8, hosts_per_switch: 24}}\n");
+    assert_int_equal(p.design.networks[MYR_NET_COMPUTE].oversubscription_milli[0], 3000);
+    planned_end(&p);
+}
+
+/* All that is powered stands in the room: nothing of it is out of band, so nothing else draws. */
+static void servers_of_storage_tiers_stand_in_the_room(void **state)
+{
+    (void)state;
+    struct planned p;
+    uint32_t placed = 0;
+#define TIERS                                                                              \
+    "servers: 4\nnetworks: {compute: }\nstorage: {capacity_pb: 1, tiers: [{kind: object, " \
+    "capacity_pb: 30}, {kind: hybrid, capacity_pb: 1}]}\nroom: "
+    planned_begin(&p, TIERS "{rows: 10, rack_kw: 40}\n");
+    for (uint32_t i = 0; i < p.design.rack_item_count; i++) {
+        const struct myr_rack_item *item = &p.design.rack_items[i];
+        assert_true(item->units == 4 && item->watts == 900);
+        assert_true(item->unit >= 1 && item->unit + item->units <= 43);
+        placed++;
+    }
+    double servers = planned_number(&p, "storage.tiers.object.servers") +
+                     planned_number(&p, "storage.tiers.hybrid.servers");
+    assert_int_equal(placed, (int)servers);
+    assert_true(planned_number(&p, "room.kw") >= planned_number(&p, "power.it.kw") - 0.1);
+    planned_end(&p);
+    /* A room without a place for one of them is too small; a rack without is told at once. */
+    static const struct {
+        const char *room, *said;
+    } rows[] = {
+        {TIERS "{rows: 3, columns: 1, rack_kw: 40}\n", "left for object-36x22"},
+        {TIERS "{rows: 30, rack_kw: 40, rack_kg: 70, server_kw: 1}\n", "does not fit a rack"},
+    };
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        planned_read(&p, rows[i].room);
+        assert_int_equal(myr_plan(&p.arena, &p.catalog, &p.spec, &p.design, &p.err), MYR_ERANGE);
+        assert_non_null(strstr(p.err.message, rows[i].said));
+        planned_end(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +282,10 @@ int main(void)
         cmocka_unit_test(a_plant_without_prices_is_named_and_not_free),
         cmocka_unit_test(wishes_that_are_missed_are_findings),
         cmocka_unit_test(ups_modules_are_n_one_more_or_twice),
+        cmocka_unit_test(manifolds_are_for_racks_with_servers),
+        cmocka_unit_test(a_stripe_without_servers_to_lie_on_is_an_error),
+        cmocka_unit_test(a_leaf_of_a_dragonfly_plus_has_a_ratio),
+        cmocka_unit_test(servers_of_storage_tiers_stand_in_the_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -146,8 +146,9 @@ static void put_bill(struct facility *f)
     /* Manifolds are for cold plates, tanks for immersion, connectors for both; air needs none. */
     bool plate = f->kind == MYR_COOLING_COLD_PLATE, tank = f->kind == MYR_COOLING_IMMERSION;
     plan_figure(plan, FIG_BILL_CDUS, f->cdus, MYR_BASIS_COMPUTED, "with spares");
-    plan_figure(plan, FIG_BILL_MANIFOLDS, plate ? 2 * (double)f->racks : 0, MYR_BASIS_COMPUTED,
-                "2 * %llu racks", (unsigned long long)(plate ? f->racks : 0));
+    uint64_t cooled = plate ? f->server_racks : 0;
+    plan_figure(plan, FIG_BILL_MANIFOLDS, 2 * (double)cooled, MYR_BASIS_COMPUTED, "2 * %llu racks",
+                (unsigned long long)cooled);
     plan_figure(plan, FIG_BILL_CONNECTORS, f->connectors, MYR_BASIS_COMPUTED, "2 * %u %s",
                 plate  ? plan->nodes
                 : tank ? (uint32_t)f->racks

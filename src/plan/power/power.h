@@ -17,6 +17,7 @@ struct facility {
     double it_w, max_w;                   /* at the operating point of the cables; the most */
     double server_w;                      /* of one server of the first kind */
     uint64_t racks;                       /* in use */
+    uint64_t server_racks;                /* of them, those with a GPU server */
     double rack_w, rack_limit_w;          /* of the fullest one; of what one may draw */
     uint32_t line_count;
     struct power_line *lines;             /* those with racks in use; without a room all alike */

@@ -114,6 +114,7 @@ static void estimate(struct facility *f)
     double other_w = f->max_w > guess.server_w ? f->max_w - guess.server_w : 0;
     uint64_t more_w = count_up(other_w - guess.left_w, f->rack_limit_w);
     uint64_t more_u = count_up(units - guess.left_u, 42);
+    f->server_racks = guess.racks;
     f->racks = guess.racks + (more_w > more_u ? more_w : more_u);
     f->line_count = ceil_div(f->racks, LINE_RACKS);
     f->lines = MYR_ARENA_NEW(plan->arena, struct power_line, f->line_count);
@@ -127,6 +128,22 @@ static void estimate(struct facility *f)
                 "no room: %llu for servers, %llu more for %.1f kW and %.0f U of the others",
                 (unsigned long long)guess.racks, (unsigned long long)(f->racks - guess.racks),
                 other_w / 1000, units);
+}
+
+/* Racks in which a GPU server stands: cold plates are on them alone. */
+static uint64_t count_server_racks(const struct plan *plan)
+{
+    const struct myr_design *design = &plan->design;
+    bool *seen = MYR_ARENA_NEW(plan->arena, bool, design->rack_count);
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < design->device_count; i++) {
+        uint32_t rack = design->device_rack[i];
+        if (design->place[i].kind == MYR_DEVICE_NODE && rack < design->rack_count && !seen[rack]) {
+            seen[rack] = true;
+            count++;
+        }
+    }
+    return count;
 }
 
 /* A line is a column of one building; racks of a column stand together in the design. */
@@ -154,6 +171,7 @@ static void measure(struct facility *f)
                                                                        : f->rack_limit_w;
     }
     f->racks = design->room->racks_used;
+    f->server_racks = count_server_racks(plan);
     plan_figure(plan, FIG_RACKS, (double)f->racks, MYR_BASIS_COUNTED, "%u racks of the room",
                 design->rack_count);
 }

@@ -187,6 +187,18 @@ bool room_item_load(const struct room *room, const struct myr_spec_item *item, s
     return true;
 }
 
+uint32_t room_tier_load(const struct room *room, uint32_t tier, uint32_t *ret_part,
+                        struct load *ret)
+{
+    const struct plan *plan = room->plan;
+    uint32_t count = plan->storage_servers ? plan_tier_servers(plan, tier, ret_part) : 0;
+    if (count == 0 || part_at(plan, *ret_part)->rack_units <= 0) {
+        return 0;
+    }
+    *ret = part_load(part_at(plan, *ret_part));
+    return count;
+}
+
 /* "A14"; with several buildings "north/A14". */
 const char *room_rack_name(const struct room *room, uint32_t rack)
 {

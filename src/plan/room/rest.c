@@ -110,6 +110,61 @@ static bool is_lower(uint32_t kind)
     return !is_host(kind) && !is_upper(kind) && kind != MYR_DEVICE_NODE && kind < MYR_DEVICE_PDU;
 }
 
+/* What is no device of a network: it has a part, and no name. */
+static void add_item(struct room *room, uint32_t rack, const struct myr_part *part,
+                     const struct load *need)
+{
+    struct myr_rack_item item = {.part = plan_string(room->plan, part->id),
+                                 .rack = rack,
+                                 .units = (uint32_t)need->units,
+                                 .watts = (uint32_t)need->watts};
+    room_take(&room->racks[rack], need, 1);
+    myr_vec_push(&room->items, item);
+}
+
+struct distance {
+    int64_t path_mm;
+    uint32_t rack;
+};
+
+static int compare_distances(const void *a, const void *b)
+{
+    const struct distance *x = a, *y = b;
+    return x->path_mm != y->path_mm ? (x->path_mm < y->path_mm ? -1 : 1)
+           : x->rack < y->rack      ? -1
+                                    : x->rack > y->rack;
+}
+
+/*
+ * Servers of storage tiers, near the middle as other hosts are. There may be thousands, all alike:
+ * the racks are walked through once, each as far as it carries them.
+ */
+static int put_tiers(struct room *room, struct myr_err *err)
+{
+    struct distance *order = NULL;
+    for (uint32_t tier = 0; tier < MYR_TIER_COUNT; tier++) {
+        struct load need;
+        uint32_t part, left = room_tier_load(room, tier, &part, &need);
+        if (left && !order) {
+            order = MYR_ARENA_NEW(room->arena, struct distance, room->rack_count);
+            for (uint32_t i = 0; i < room->rack_count; i++) {
+                order[i] = (struct distance){room_path_mm(room, room->halls[0].centre, i), i};
+            }
+            qsort(order, room->rack_count, sizeof(*order), compare_distances);
+        }
+        for (uint32_t i = 0; left && i < room->rack_count; i++) {
+            while (left && room_fits(&room->racks[order[i].rack].left, &need) > 0) {
+                add_item(room, order[i].rack, part_at(room->plan, part), &need);
+                left--;
+            }
+        }
+        if (left) {
+            return room_no_place(room, part_at(room->plan, part)->id, &need, err);
+        }
+    }
+    return MYR_OK;
+}
+
 /* Security devices and the like: lines of the bill that take units and power. */
 static int put_items(struct room *room, struct myr_err *err)
 {
@@ -127,12 +182,7 @@ static int put_items(struct room *room, struct myr_err *err)
             if (rack == ROOM_NONE) {
                 return room_no_place(room, part->id, &need, err);
             }
-            room_take(&room->racks[rack], &need, 1);
-            struct myr_rack_item put_item = {.part = plan_string(plan, part->id),
-                                             .rack = rack,
-                                             .units = (uint32_t)need.units,
-                                             .watts = (uint32_t)need.watts};
-            myr_vec_push(&room->items, put_item);
+            add_item(room, rack, part, &need);
         }
     }
     return MYR_OK;
@@ -151,6 +201,7 @@ int room_rest(struct room *room, struct myr_err *err)
     room_strips_about(room);
     MYR_TRY(put_devices(room, is_lower, err));
     MYR_TRY(put_devices(room, is_upper, err));
+    MYR_TRY(put_tiers(room, err));
     return put_items(room, err);
 }
 

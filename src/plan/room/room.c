@@ -106,6 +106,13 @@ static int check_single(const struct room *room, struct myr_err *err)
             return no_rack_holds(room, "an item", part_at(plan, item->part)->id, &need, err);
         }
     }
+    for (uint32_t tier = 0; tier < MYR_TIER_COUNT; tier++) {
+        struct load need;
+        uint32_t part;
+        if (room_tier_load(room, tier, &part, &need) && room_fits(&room->rack, &need) == 0) {
+            return no_rack_holds(room, "a storage server", part_at(plan, part)->id, &need, err);
+        }
+    }
     return MYR_OK;
 }
 
@@ -143,7 +150,7 @@ static bool can_widen(const struct myr_spec_room *spec)
     return false;
 }
 
-/* Servers, other devices, and pieces of items: all that could want a rack of its own. */
+/* Servers, other devices, tiers and pieces of items: all that could want a rack of its own. */
 static uint64_t count_things(const struct room *room)
 {
     const struct plan *plan = room->plan;
@@ -152,6 +159,11 @@ static uint64_t count_things(const struct room *room)
         const struct myr_spec_item *item = &plan->spec->items.items[i];
         struct load need;
         things += room_item_load(room, item, &need) ? (uint64_t)(item->quantity + 0.999) : 0;
+    }
+    for (uint32_t tier = 0; tier < MYR_TIER_COUNT; tier++) {
+        struct load need;
+        uint32_t part;
+        things += room_tier_load(room, tier, &part, &need);
     }
     return things;
 }

@@ -132,6 +132,9 @@ int room_no_place(const struct room *room, const char *what, const struct load *
 struct load room_load(const struct room *room, uint32_t device);
 /* What each piece of a line of the bill needs; false where it stands in no rack. */
 bool room_item_load(const struct room *room, const struct myr_spec_item *item, struct load *ret);
+/* Servers of a storage tier, which are in no network; 0: there are none, or they take no units. */
+uint32_t room_tier_load(const struct room *room, uint32_t tier, uint32_t *ret_part,
+                        struct load *ret);
 /* Id of the part that devices of this type are; "" where there is none. */
 const char *room_part(const struct room *room, uint32_t type);
 /* "A14", or "north/A14" where there are several buildings. */

@@ -59,6 +59,13 @@ static void put_availability(struct plan *plan, const struct storage_needs *need
     plan_figure(plan, FIG_ST_NINES, share, MYR_BASIS_COMPUTED,
                 "a stripe lies on %u servers and may lose %u", (unsigned)needs->stored,
                 (unsigned)lost);
+    /* Copies on fewer servers than there are copies would share a fate. */
+    if (plan->storage_servers < needs->stored) {
+        plan_finding(plan, MYR_SEVERITY_ERROR, "storage-stripe", "storage",
+                     "more storage servers, or a narrower code",
+                     "a stripe needs %u servers to lie on, there are %u", (unsigned)needs->stored,
+                     plan->storage_servers);
+    }
     /* The figure is shown in any case, a wish only where there is one. */
     if (spec->availability_percent <= 0) {
         return;
@@ -71,13 +78,6 @@ static void put_availability(struct plan *plan, const struct storage_needs *need
                      "another copy, more parity, or a shorter repair",
                      "data is there %.7f %% of the time, %.7g %% are asked for", share * 100,
                      spec->availability_percent);
-    }
-    /* Copies on fewer servers than there are copies would share a fate. */
-    if (plan->storage_servers < needs->stored) {
-        plan_finding(plan, MYR_SEVERITY_ERROR, "storage-stripe", "storage",
-                     "more storage servers, or a narrower code",
-                     "a stripe needs %u servers to lie on, there are %u", (unsigned)needs->stored,
-                     plan->storage_servers);
     }
 }
 
