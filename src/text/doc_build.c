@@ -163,8 +163,13 @@ static int twice(const struct doc_build *build, const struct myr_doc_entry *firs
                  const struct myr_doc_entry *second, struct myr_err *err)
 {
     char key[MYR_EXCERPT_MAX];
-    return text_error_at(err, build->file,
-                         (struct text_place){second->key_line, second->key_column}, MYR_EINVAL,
+    struct text_place place = {second->key_line, second->key_column};
+    if (first->key_line == second->key_line) {
+        return text_error_at(err, build->file, place, MYR_EINVAL,
+                             "key '%s' is given twice, both on line %u",
+                             myr_text_excerpt(second->key, key), second->key_line);
+    }
+    return text_error_at(err, build->file, place, MYR_EINVAL,
                          "key '%s' is given twice, on line %u and on line %u",
                          myr_text_excerpt(second->key, key), first->key_line, second->key_line);
 }

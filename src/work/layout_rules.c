@@ -240,3 +240,29 @@ const char *myr_layout_rule_name(enum myr_layout_rule rule)
     MYR_ASSERT((size_t)rule < MYR_ARRAY_COUNT(names));
     return names[rule];
 }
+
+/* NULL where a rule is about all of them. */
+const char *myr_layout_rule_key(enum myr_layout_rule rule)
+{
+    static const struct {
+        enum myr_layout_rule rule;
+        const char *key;
+    } keys[] = {
+        {MYR_LAYOUT_ORDER, "order"},        {MYR_LAYOUT_GPUS, "dp"},
+        {MYR_LAYOUT_EXPERT_GRID, "ep"},     {MYR_LAYOUT_EXPERT_ORDER, "order"},
+        {MYR_LAYOUT_SHARD, "shard"},        {MYR_LAYOUT_HEADS, "tp"},
+        {MYR_LAYOUT_KV_HEADS, "tp"},        {MYR_LAYOUT_FFN, "tp"},
+        {MYR_LAYOUT_NO_EXPERTS, "ep"},      {MYR_LAYOUT_EXPERTS, "ep"},
+        {MYR_LAYOUT_EXPERT_FFN, "etp"},     {MYR_LAYOUT_EXPERT_TOKENS, "sequence_parallel"},
+        {MYR_LAYOUT_LAYERS, "pp"},          {MYR_LAYOUT_STAGE_LAYERS, "first_layers"},
+        {MYR_LAYOUT_SCHEDULE, "schedule"},  {MYR_LAYOUT_BATCH, "global_batch"},
+        {MYR_LAYOUT_MICRO_BATCHES, "pp"},   {MYR_LAYOUT_SEQUENCE, "sequence"},
+        {MYR_LAYOUT_POSITIONS, "sequence"},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
+        if (keys[i].rule == rule) {
+            return keys[i].key;
+        }
+    }
+    return NULL;
+}

@@ -2,6 +2,8 @@
  * layout_words: a layout as words of a command line or as a file of its own. Words are turned into
  * the YAML of a block, so that there is one reader and one set of messages.
  */
+#include <stdio.h>
+
 #include "myriad/text/kind.h"
 #include "myriad/work.h"
 
@@ -22,6 +24,40 @@ static void put_flow_map(const char *text, struct myr_buf *buf)
     myr_buf_putc(buf, '}');
 }
 
+/* The column of the words whose YAML, as put_flow_map() writes it, has reached this one. */
+static uint32_t column_of(const char *text, uint32_t yaml_column)
+{
+    uint32_t column = 1, reached = 2; /* behind the brace */
+    for (const char *c = text; *c && reached < yaml_column; c++) {
+        bool more = ((unsigned char)*c & 0xC0) != 0x80; /* no byte that goes on with a character */
+        column += more;
+        reached += more + (*c == '=' || *c == ',');
+    }
+    return column;
+}
+
+/*
+ * "--layout:1:9: ..." of the YAML becomes the place in the words that were typed. Words of several
+ * lines keep the YAML's.
+ */
+static void place_in_words(const char *name, const char *text, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf moved = {};
+    size_t len = strlen(name);
+    if (!err || strchr(text, '\n') || strncmp(err->message, name, len) != 0 ||
+        strncmp(err->message + len, ":1:", 3) != 0) {
+        return;
+    }
+    const char *digits = err->message + len + 3;
+    size_t count = strspn(digits, "0123456789");
+    uint64_t column;
+    if (!myr_str_to_u64((struct myr_str){digits, count}, &column) || column > UINT32_MAX) {
+        return;
+    }
+    myr_buf_printf(&moved, "%s:1:%u%s", name, column_of(text, (uint32_t)column), digits + count);
+    snprintf(err->message, sizeof(err->message), "%s", moved.data);
+}
+
 /* 'name' stands for the file in messages: the option that the words came with. */
 int myr_layout_words(const char *name, const char *text, uint64_t gpus, struct myr_layout *ret,
                      struct myr_err *err)
@@ -31,8 +67,12 @@ int myr_layout_words(const char *name, const char *text, uint64_t gpus, struct m
     const struct myr_doc *doc;
     myr_arena_init(&arena);
     put_flow_map(text, &yaml);
-    MYR_TRY(myr_doc_read_yaml(&arena, name, (struct myr_str){yaml.data, yaml.len}, &doc, err));
-    return myr_layout_parse(doc, gpus, ret, err);
+    int rc = myr_doc_read_yaml(&arena, name, (struct myr_str){yaml.data, yaml.len}, &doc, err);
+    rc = rc == MYR_OK ? myr_layout_parse(doc, gpus, ret, err) : rc;
+    if (rc < 0) {
+        place_in_words(name, text, err);
+    }
+    return rc;
 }
 
 /* A head is optional; what there is of it must be ours. */

@@ -34,6 +34,19 @@ no path d/design.myr --nodes 0,99 --layout tp=8
 no path d/design.myr --nodes 0-3 --layout tp=7
 no path d/design.myr --nodes 0-3,2 --layout tp=8
 no route d/design.myr --nodes 5,node/00005 --layout tp=8
+no route d/design.myr --layout tp=0
+no route d/design.myr --layout tp=8,tp=4
+no route d/design.myr --layout tp=8,ppp=2
+no route d/design.myr --layout 'täp=8,pp=x'
+printf 'layout:\n  tp: 8\n  dp: 2\n  pp: 64\n' > l.yaml
+no fit --model llama3-8b --device h100 --layout l.yaml
+no sched place --design d/design.myr --nodes 8 --model llama3-8b --layout l.yaml
+sweep() { printf "topology: fat-tree:k=4\nworkload: permutation:1MB\n$1\n" > s.yaml; no sim sweep s.yaml; }
+sweep 'fault: [link/20:down@1us,\n  "link/{b}:up@2us"]'
+sweep 'knobs:\n  size: [1, 2]'
+sweep 'seed: 0-99999999'
+sweep 'seed: 9-3'
+sweep 'queue_pairs: 0-3'
 no sched place --design d/design.myr --nodes 0
 no sched place --design d/design.myr --nodes 8 --within room
 no sched replay data/jobs.csv --nodes 4 --own nobody=1x

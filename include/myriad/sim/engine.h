@@ -57,20 +57,14 @@ void myr_sim_free(struct myr_sim *sim);
 /* Before anything is routed: ordered paths are kept, for a report. */
 void myr_sim_keep_paths(struct myr_sim *sim);
 
-/*
- * An end of a message that is a storage server: this bit, which of its NICs is used (the number may
- * be beyond them: they are taken in turn), and the server's own number.
+/* An end that is a storage server: this bit, a NIC (beyond the last: from the first on), a number.
  */
-#define MYR_MESSAGE_STORAGE   UINT32_C(0x80000000)
-#define MYR_MESSAGE_SERVERS   UINT32_C(0x00FFFFFF) /* bits of the number */
-#define MYR_MESSAGE_NIC_SHIFT 24
-#define MYR_MESSAGE_NICS_MAX  UINT32_C(128)
+#define MYR_MESSAGE_STORAGE UINT32_C(0x80000000)
+#define MYR_MESSAGE_SERVERS UINT32_C(0x00FFFFFF) /* bits of the number */
+enum { MYR_MESSAGE_NIC_SHIFT = 24, MYR_MESSAGE_NICS_MAX = 128 };
 
 /* The number of the GPU or the storage server, whichever NIC of it is used. */
-static inline uint32_t myr_message_number(uint32_t end)
-{
-    return end & MYR_MESSAGE_STORAGE ? end & MYR_MESSAGE_SERVERS : end;
-}
+uint32_t myr_message_number(uint32_t end);
 
 /*
  * Before anything is routed: paths from a file, as myr_report_paths() writes them, in place of

@@ -78,6 +78,9 @@ MYR_MUST_USE int myr_sim_resume(struct myr_sim_answer *ret, struct myr_sim_quest
                                 const char *path, struct myr_err *err);
 void myr_sim_answer_done(struct myr_sim_answer *answer);
 
+/* "8 leaf, 4 spine, 0 core", or "1 access, 2 aggregation" where a network has those. */
+const char *myr_sim_switches(struct myr_arena *arena, const struct myr_network *net);
+
 /* The table of contention.h for a fabric, written beside its design unless 'out' says where. */
 struct myr_contention_question {
     const char *design, *topology; /* one of the two */

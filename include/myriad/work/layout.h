@@ -141,6 +141,8 @@ enum myr_layout_rule {
 enum myr_layout_rule myr_layout_broken(const struct myr_layout *layout,
                                        const struct myr_model *model, uint64_t gpus);
 const char *myr_layout_rule_name(enum myr_layout_rule rule);
+/* The key of the layout block that a rule is about, or NULL. */
+const char *myr_layout_rule_key(enum myr_layout_rule rule);
 
 /* The same, in words: "layout rule 'heads': 12 heads cannot be cut into tp 8". */
 MYR_MUST_USE int myr_layout_check(const struct myr_layout *layout, const struct myr_model *model,

@@ -11,8 +11,9 @@ static double us(myr_ps time)
 }
 
 /* The fabric, and the latencies that the engine took: both decide every time below. */
-static void put_fabric(struct myr_answer *answer, const struct myr_sim_answer *sim)
+static void put_fabric(struct cli *cli, const struct myr_sim_answer *sim)
 {
+    struct myr_answer *answer = &cli->answer;
     const struct myr_design *design = sim->fabric.design;
     const struct myr_network *net = sim->graph.net;
     const struct myr_sim_options *engine = &sim->engine;
@@ -24,6 +25,8 @@ static void put_fabric(struct myr_answer *answer, const struct myr_sim_answer *s
     myr_answer_u64(answer, "leaf", net->leaf);
     myr_answer_u64(answer, "spine", net->spine);
     myr_answer_u64(answer, "core", net->core);
+    myr_answer_u64(answer, "access", net->access);
+    myr_answer_u64(answer, "aggregation", net->aggregation);
     myr_answer_end(answer);
     myr_answer_object(answer, "latency_us");
     if (engine->link_ps < 0) {
@@ -35,10 +38,10 @@ static void put_fabric(struct myr_answer *answer, const struct myr_sim_answer *s
     myr_answer_double(answer, "scale_up", us(engine->scale_up_ps), 6);
     myr_answer_double(answer, "message", us(engine->message_ps), 6);
     myr_answer_end(answer);
-    myr_answer_fact(answer, "fabric", "%s, %s GPU%s; %s network of %u leaf, %u spine, %u core",
+    myr_answer_fact(answer, "fabric", "%s, %s GPU%s; %s network of %s",
                     myr_design_str(design, design->head->name),
                     myr_u64_grouped(design->head->gpus, gpus), cli_s(design->head->gpus),
-                    myr_net_names[sim->graph.net_id], net->leaf, net->spine, net->core);
+                    myr_net_names[sim->graph.net_id], myr_sim_switches(&cli->arena, net));
 }
 
 /* For people; programs have every setting in the question. */
@@ -170,9 +173,10 @@ static void put_bounds(struct cli *cli, const struct myr_sim_answer *sim)
     myr_answer_double(answer, "of_best", part, 6);
     myr_answer_end(answer);
     myr_answer_fact(
-        answer, "lower bound", "%s (latency %s, senders %s, receivers %s, links %s)",
+        answer, "lower bound", "%s (latency %s, chain %s, senders %s, receivers %s, links %s)",
         myr_times_text(&cli->arena, bounds->best), myr_times_text(&cli->arena, bounds->alpha),
-        myr_times_text(&cli->arena, bounds->beta), myr_times_text(&cli->arena, bounds->incast),
+        myr_times_text(&cli->arena, bounds->chain), myr_times_text(&cli->arena, bounds->beta),
+        myr_times_text(&cli->arena, bounds->incast),
         myr_times_text(&cli->arena, bounds->bisection));
 }
 
@@ -215,7 +219,7 @@ void cli_sim_put(struct cli *cli, const struct myr_sim_question *question,
 {
     struct myr_answer *answer = &cli->answer;
     char flows[32];
-    put_fabric(answer, sim);
+    put_fabric(cli, sim);
     show_settings(cli, question, sim);
     struct myr_value *jobs = myr_answer_list(answer, "jobs");
     for (uint32_t i = 0; i < sim->job_count; i++) {

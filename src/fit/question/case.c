@@ -90,6 +90,21 @@ static int check_same(const struct myr_case_question *u, const struct myr_layout
                                myr_schedule_name(l->schedule), myr_precision_name(l->precision));
 }
 
+/* What breaks a rule is told at the key of the file that the rule is about. */
+static int check_rules(const struct myr_doc *doc, const struct myr_layout *layout,
+                       const struct myr_model *model, struct myr_err *err)
+{
+    struct myr_err why = {};
+    int rc = myr_layout_check(layout, model, 0, &why);
+    if (rc == MYR_OK) {
+        return MYR_OK;
+    }
+    const struct myr_doc *map = myr_doc_get(doc, "layout");
+    const char *key = myr_layout_rule_key(myr_layout_broken(layout, model, 0));
+    const struct myr_doc *node = key ? myr_doc_get(map, key) : NULL;
+    return myr_doc_error(err, node ? node : map, rc, "%s", why.message);
+}
+
 /* The file decides; what is asked beside it must agree. */
 static int take_layout(struct myr_case *it, struct myr_arena *arena,
                        const struct myr_case_question *u, struct myr_err *err)
@@ -101,17 +116,14 @@ static int take_layout(struct myr_case *it, struct myr_arena *arena,
         return myr_err_set(err, MYR_EINVAL,
                            "--exhaustive does not go with --layout: nothing is searched for");
     }
-    MYR_TRY(u->layout_doc ? myr_layout_file_take(u->layout_doc, &rest, l, err)
-                          : myr_layout_file_read(arena, u->layout, &rest, l, err));
+    const struct myr_doc *doc = u->layout_doc;
+    MYR_TRY(doc ? MYR_OK : myr_layout_file_open(arena, u->layout, &doc, err));
+    MYR_TRY(myr_layout_file_take(doc, &rest, l, err));
     /* The file's sequence, or the model's: what is compared is what would be priced. */
     uint32_t seq_tokens = myr_layout_seq(l, &it->model);
     MYR_TRY(check_same(u, l, seq_tokens, err));
     (void)myr_model_stretch(&it->model, seq_tokens);
-    int rc = myr_layout_check(l, &it->model, 0, err);
-    if (rc < 0) {
-        (void)myr_err_wrap(err, "%s", u->layout);
-        return rc;
-    }
+    MYR_TRY(check_rules(doc, l, &it->model, err));
     it->has_layout = true;
     it->query.gpus = (uint32_t)myr_layout_gpus(l);
     return MYR_OK;

@@ -166,7 +166,7 @@ static void what_is_said_beside_a_layout_must_agree_with_it(void **state)
     assert_int_equal(myr_case_init(&it, &arena, &q, NULL), MYR_OK);
     q.layout = file_of("layout: {tp: 64, micro_batch: 1, global_batch: 128}\n");
     q.tp = 0;
-    assert_refused(&q, ".yaml: layout rule 'heads'");
+    assert_refused(&q, ".yaml:1:14: layout rule 'heads'");
     unlink(q.layout);
 }
 

@@ -93,6 +93,11 @@ bool sim_ends_right(const struct myr_sim *sim)
     return right;
 }
 
+uint32_t myr_message_number(uint32_t end)
+{
+    return end & MYR_MESSAGE_STORAGE ? end & MYR_MESSAGE_SERVERS : end;
+}
+
 bool sim_is_end(const struct myr_sim *sim, uint32_t end)
 {
     if (!sim->graph) {

@@ -70,10 +70,20 @@ static void add_settings(const struct myr_sim_options *engine, struct facts *fac
     }
 }
 
+const char *myr_sim_switches(struct myr_arena *arena, const struct myr_network *net)
+{
+    if (!net->access) {
+        return myr_arena_printf(arena, "%u leaf, %u spine, %u core", net->leaf, net->spine,
+                                net->core);
+    }
+    const char *core = net->core ? myr_arena_printf(arena, ", %u core", net->core) : "";
+    return myr_arena_printf(arena, "%u access, %u aggregation%s", net->access, net->aggregation,
+                            core);
+}
+
 /* From what stays the same between runs to what came out of this one. */
 static void list_facts(const struct myr_sim_answer *answer, struct facts *ret)
 {
-    const struct myr_network *net = answer->graph.net;
     struct myr_arena *arena = ret->arena;
     char number[32];
     add_fact(
@@ -82,9 +92,8 @@ static void list_facts(const struct myr_sim_answer *answer, struct facts *ret)
                          myr_design_str(answer->fabric.design, answer->fabric.design->head->name),
                          myr_u64_grouped(answer->fabric.design->head->gpus, number)));
     add_fact(ret, "network",
-             myr_arena_printf(arena, "%s: %u leaf, %u spine, %u core switches",
-                              myr_net_names[answer->graph.net_id], net->leaf, net->spine,
-                              net->core));
+             myr_arena_printf(arena, "%s: %s switches", myr_net_names[answer->graph.net_id],
+                              myr_sim_switches(arena, answer->graph.net)));
     add_settings(&answer->engine, ret);
     add_fact(ret, "flows",
              myr_arena_printf(arena, "%s", myr_u64_grouped(answer->result.flows, number)));

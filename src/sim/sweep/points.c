@@ -95,7 +95,7 @@ static int check_value(const struct setting *setting, const struct myr_doc *node
     }
 }
 
-/* "0-9" of a number: from the first to the last. */
+/* "0-9" of a number: from the first to the last; whether they may be so is for check_range(). */
 static bool is_range(const struct setting *setting, const struct myr_doc *node, uint64_t *first,
                      uint64_t *last)
 {
@@ -107,8 +107,30 @@ static bool is_range(const struct setting *setting, const struct myr_doc *node, 
     }
     struct myr_str low = {text.data, (size_t)(dash - text.data)};
     struct myr_str high = {dash + 1, text.len - low.len - 1};
-    return myr_str_to_u64(low, first) && myr_str_to_u64(high, last) && *first >= setting->least &&
-           *last <= setting->most && *first <= *last && *last - *first < MYR_SWEEP_VALUES_MAX;
+    return myr_str_to_u64(low, first) && myr_str_to_u64(high, last);
+}
+
+static int check_range(const struct setting *setting, const struct myr_doc *node, uint64_t first,
+                       uint64_t last, struct myr_err *err)
+{
+    const char *name = setting->name;
+    char text[MYR_EXCERPT_MAX], most[32];
+    if (first > last) {
+        return myr_doc_error(err, node, MYR_EINVAL, "'%s' is '%s', which ends before it begins",
+                             name, myr_text_excerpt(node->text, text));
+    }
+    if (first < setting->least || last > setting->most) {
+        return myr_doc_error(err, node, MYR_EINVAL,
+                             "'%s' is '%s', numbers from %llu to %llu are expected", name,
+                             myr_text_excerpt(node->text, text), (unsigned long long)setting->least,
+                             (unsigned long long)setting->most);
+    }
+    if (last - first >= MYR_SWEEP_VALUES_MAX) {
+        return myr_doc_error(
+            err, node, MYR_EINVAL, "'%s' is '%s', at most %s numbers in a range are expected", name,
+            myr_text_excerpt(node->text, text), myr_u64_grouped(MYR_SWEEP_VALUES_MAX, most));
+    }
+    return MYR_OK;
 }
 
 /* The node is for complaints; a default has that of the whole file. */
@@ -136,6 +158,7 @@ static int read_axis(struct myr_sweep *sweep, const struct setting *setting, con
     uint64_t first, last;
     MYR_TRY(open_axis(sweep, node, name, &axis, err));
     if (is_range(setting, node, &first, &last)) {
+        MYR_TRY(check_range(setting, node, first, last, err));
         /* A range becomes its numbers: from here on it is a list like any other. */
         uint32_t count = (uint32_t)(last - first) + 1;
         const char **values = MYR_ARENA_NEW(arena, const char *, count);
@@ -238,42 +261,45 @@ static const struct myr_sweep_axis *knob_at(const struct myr_sweep *sweep, const
 }
 
 /* Every brace is a knob's, and which knobs are used; values of knobs are put in as they are. */
-static int note_knobs(const struct myr_sweep *sweep, const char *text, bool *used,
+static int note_knobs(const struct myr_sweep *sweep, const struct myr_doc *node, bool *used,
                       struct myr_err *err)
 {
-    for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{')) {
+    if (node->kind == MYR_DOC_LIST) {
+        for (uint32_t i = 0; i < node->count; i++) {
+            MYR_TRY(note_knobs(sweep, node->items[i], used, err));
+        }
+        return MYR_OK;
+    }
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    myr_buf_printf(&text, "%.*s", (int)node->text.len, node->text.len ? node->text.data : "");
+    for (const char *at = strchr(text.data, '{'); at; at = strchr(at + 1, '{')) {
         size_t len;
         const struct myr_sweep_axis *axis = knob_at(sweep, at, &len);
         if (!axis) {
-            return myr_err_set(err, MYR_EINVAL, "%s: '%.*s' in '%.60s' is no knob", sweep->file,
-                               (int)(len > 40 || len == 0 ? 40 : len), at, text);
+            return myr_doc_error(err, node, MYR_EINVAL, "'%.*s' in '%.60s' is no knob",
+                                 (int)(len > 40 || len == 0 ? 40 : len), at, text.data);
         }
         used[axis - sweep->axes] = true;
     }
     return MYR_OK;
 }
 
-/* A knob that nothing uses would only repeat every point. */
-static int check_knobs(const struct myr_sweep *sweep, struct myr_err *err)
+/* A knob that nothing uses would only repeat every point. Knobs stand in settings, not in knobs. */
+static int check_knobs(const struct myr_sweep *sweep, const struct myr_doc *doc,
+                       struct myr_err *err)
 {
     bool used[MYR_SWEEP_AXES_MAX] = {false};
-    const struct myr_sim_words *lists[] = {&sweep->jobs, &sweep->faults, &sweep->slow};
+    const struct myr_doc *knobs = myr_doc_get(doc, "knobs");
+    for (uint32_t i = 0; i < doc->count; i++) {
+        if (doc->entries[i].value != knobs) {
+            MYR_TRY(note_knobs(sweep, doc->entries[i].value, used, err));
+        }
+    }
     for (uint32_t i = 0; i < sweep->axis_count; i++) {
         const struct myr_sweep_axis *axis = &sweep->axes[i];
-        /* Knobs stand in settings, not in knobs. */
-        for (uint32_t v = 0; v < axis->count && !axis->knob; v++) {
-            MYR_TRY(note_knobs(sweep, axis->values[v], used, err));
-        }
-    }
-    for (size_t l = 0; l < MYR_ARRAY_COUNT(lists); l++) {
-        for (uint32_t i = 0; i < lists[l]->count; i++) {
-            MYR_TRY(note_knobs(sweep, lists[l]->items[i], used, err));
-        }
-    }
-    for (uint32_t i = 0; i < sweep->axis_count; i++) {
-        if (sweep->axes[i].knob && !used[i]) {
-            return myr_err_set(err, MYR_EINVAL, "%s: no setting has the knob '{%s}'", sweep->file,
-                               sweep->axes[i].name);
+        if (axis->knob && !used[i]) {
+            return myr_doc_error(err, myr_doc_get(knobs, axis->name), MYR_EINVAL,
+                                 "no setting has the knob '{%s}'", axis->name);
         }
     }
     return MYR_OK;
@@ -353,7 +379,7 @@ static int read_doc(struct myr_sweep *sweep, const struct myr_doc *doc, struct m
         return myr_doc_error(err, doc, MYR_EINVAL, "'workload' is missing");
     }
     MYR_TRY(add_usual(sweep, doc, err));
-    MYR_TRY(check_knobs(sweep, err));
+    MYR_TRY(check_knobs(sweep, doc, err));
     return count_points(sweep, doc, err);
 }
 
