@@ -220,6 +220,28 @@ struct blast_list {
     size_t count;
 };
 
+/* Names that this design has: its first switch, and a domain of the kind that says most. */
+static void hint_names(const struct myr_fabric_case *fabric, struct myr_err *err)
+{
+    static const enum myr_domain_kind kinds[] = {MYR_DOMAIN_POD, MYR_DOMAIN_RAIL_GROUP,
+                                                 MYR_DOMAIN_RACK, MYR_DOMAIN_SCALE_UP};
+    const struct myr_design *design = &fabric->design;
+    const struct myr_domain *found = NULL;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    for (uint32_t k = 0; k < MYR_ARRAY_COUNT(kinds) && !found; k++) {
+        for (uint32_t i = 0; i < design->domain_count && !found; i++) {
+            found = design->domains[i].kind == kinds[k] ? &design->domains[i] : NULL;
+        }
+    }
+    myr_buf_puts(&text, "a device such as ");
+    myr_design_name(design, fabric->graph.first_switch, &text);
+    if (found) {
+        myr_buf_puts(&text, ", or a domain such as ");
+        myr_words_domain_name(found, &text);
+    }
+    myr_err_hint(err, "%s", text.data);
+}
+
 /* A word is a domain with all of its devices, or a single device. */
 static int blast_one(void *context, struct myr_str name, struct myr_err *err)
 {
@@ -234,7 +256,7 @@ static int blast_one(void *context, struct myr_str name, struct myr_err *err)
     } else {
         int rc = myr_words_device(&fabric->graph, name, &device, err);
         if (rc < 0) {
-            myr_err_hint(err, "a device such as leaf/p0-g0-r0, or a domain such as pod/3");
+            hint_names(fabric, err);
             return rc;
         }
     }

@@ -203,6 +203,12 @@ int myr_words_nodes(struct myr_arena *arena, const struct myr_design *design, co
 /* By kind of domain, in the order of the enum. */
 static const char *const domain_names[] = {"scale-up", "rail-group", "pod", "rack"};
 
+void myr_words_domain_name(const struct myr_domain *domain, struct myr_buf *buf)
+{
+    MYR_ASSERT(domain->kind < MYR_ARRAY_COUNT(domain_names));
+    myr_buf_printf(buf, "%s/%u", domain_names[domain->kind], domain->index);
+}
+
 /* "pod/3"; NULL where it is no domain, which is no error yet. */
 const struct myr_domain *myr_words_domain(const struct myr_design *design, struct myr_str name)
 {

@@ -337,6 +337,31 @@ const char *myr_answer_word(const struct myr_answer *answer, const char *text)
     return myr_arena_strndup(answer->arena, word.data, word.len);
 }
 
+/* Letters, digits, what is not ASCII, and marks that mean nothing within a path. */
+static bool is_of_file(char c)
+{
+    return (unsigned char)c >= 0x80 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '+' || c == '-';
+}
+
+const char *myr_answer_file(const struct myr_answer *answer, const char *name,
+                            const char *otherwise)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf file = {};
+    for (const char *c = name; *c; c++) {
+        char put = (char)(is_of_file(*c) ? *c : '-');
+        bool first = file.len == 0 && (put == '.' || put == '-'); /* hidden, above, an option */
+        bool again = put != *c && file.len && file.data[file.len - 1] == '-';
+        if (!first && !again) {
+            myr_buf_putc(&file, put);
+        }
+    }
+    while (file.len && file.data[file.len - 1] == '-') {
+        file.len--;
+    }
+    return file.len ? myr_arena_strndup(answer->arena, file.data, file.len) : otherwise;
+}
+
 /* What does not fit into 'size' is cut. */
 const char *myr_shell_word(const char *text, char *ret, size_t size)
 {

@@ -87,10 +87,29 @@ static bool has_option(const struct myr_command *command, const char *name)
     return false;
 }
 
+/*
+ * A file's name as it can be typed anywhere in a command: not to be taken for an option, and with
+ * what was read from standard input as a file again.
+ */
+static void again_file(const struct myr_answer *answer, const char *name, struct myr_buf *buf)
+{
+    if (strcmp(name, "-") == 0) {
+        myr_buf_put_lit(buf, " - < FILE");
+        return;
+    }
+    const char *typed = name[0] == '-' ? myr_arena_printf(answer->arena, "./%s", name) : name;
+    myr_buf_printf(buf, " %s", myr_answer_word(answer, typed));
+}
+
 static void again_text(const struct myr_answer *answer, const struct myr_option *option,
                        const char *value, struct myr_buf *buf)
 {
-    myr_buf_printf(buf, " --%s %s", option->name, myr_answer_word(answer, value));
+    myr_buf_printf(buf, " --%s", option->name);
+    if (option->type == MYR_OPTION_PATH && !option->writes) {
+        again_file(answer, value, buf);
+        return;
+    }
+    myr_buf_printf(buf, " %s", myr_answer_word(answer, value));
 }
 
 /* The row as it would be typed, where it is not as it is when nobody types it. */
@@ -147,7 +166,7 @@ const char *myr_option_again(const struct myr_command *command, const void *own,
     struct myr_option_values usual = {(void *)(uintptr_t)command->defaults, NULL};
     option_put_command(to, &buf);
     for (uint32_t i = 0; i < operands->count; i++) {
-        myr_buf_printf(&buf, " %s", myr_answer_word(answer, operands->items[i]));
+        again_file(answer, operands->items[i], &buf);
     }
     for (uint32_t i = 0; i < command->option_count; i++) {
         const struct myr_option *option = &command->options[i];

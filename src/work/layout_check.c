@@ -1,6 +1,7 @@
 /* The broken rules of a layout in words; layout_rules.c decides, this explains. */
 #include <stdio.h>
 
+#include "myriad/text/amount.h"
 #include "myriad/work/layout.h"
 
 enum { REASON_BYTES = 320 }; /* a longer message is cut off */
@@ -122,9 +123,10 @@ static void explain_run(enum myr_layout_rule rule, const struct myr_layout *l,
         break;
     case MYR_LAYOUT_MICRO_BATCHES:
         snprintf(text, REASON_BYTES,
-                 "%u micro-batches a step do not suit the schedule: a multiple "
+                 "%s a step %s not suit the schedule: a multiple "
                  "of pp %u for 'interleaved', even and at least %u for 'dualpipe'",
-                 myr_layout_micro_batches(l), l->pp, 2 * l->pp);
+                 MYR_COUNT(myr_layout_micro_batches(l), "micro-batch"),
+                 myr_layout_micro_batches(l) == 1 ? "does" : "do", l->pp, 2 * l->pp);
         break;
     case MYR_LAYOUT_SEQUENCE:
         /* Two reasons for one rule, asked in the order of sequence_ok(). */

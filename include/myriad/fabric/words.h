@@ -33,6 +33,8 @@ MYR_MUST_USE int myr_words_nodes(struct myr_arena *arena, const struct myr_desig
  * name none.
  */
 const struct myr_domain *myr_words_domain(const struct myr_design *design, struct myr_str name);
+/* As it is read. */
+void myr_words_domain_name(const struct myr_domain *domain, struct myr_buf *buf);
 
 /* Names: a device, "device:port", "link/00000123". */
 const char *myr_name_device(struct myr_arena *arena, const struct myr_design *design,

@@ -137,6 +137,12 @@ void myr_answer_next(struct myr_answer *answer, const char *what_for, const char
 
 /* A name as one word of a command to paste: quoted where a shell would take it apart. */
 const char *myr_answer_word(const struct myr_answer *answer, const char *text);
+/*
+ * A name that people gave to something, as the name of a file or folder: one part of a path, never
+ * hidden, never "..". 'otherwise' where nothing of the name is left.
+ */
+const char *myr_answer_file(const struct myr_answer *answer, const char *name,
+                            const char *otherwise);
 /* The same where there is no answer: a hint. Returns 'ret'; one that does not fit is cut. */
 const char *myr_shell_word(const char *text, char *ret, size_t size);
 

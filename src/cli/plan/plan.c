@@ -141,10 +141,11 @@ static void show(struct cli *cli, const struct options *options, const struct my
             answer, NULL, "%s --out %s", cli_again_on(cli, cli_export_verb.row, &of, "out"),
             myr_answer_word(answer, myr_arena_printf(&cli->arena, "%s/p2p.csv", options->out)));
     } else {
-        myr_answer_next(
-            answer, NULL, "%s --out %s", cli_again(cli, cli->command, "explain"),
-            myr_answer_word(answer, myr_arena_printf(&cli->arena, "out/%s",
-                                                     myr_design_str(design, design->head->name))));
+        const char *name = myr_design_str(design, design->head->name);
+        const char *folder =
+            myr_arena_printf(&cli->arena, "out/%s", myr_answer_file(answer, name, "design"));
+        myr_answer_next(answer, NULL, "%s --out %s", cli_again(cli, cli->command, "explain"),
+                        myr_answer_word(answer, folder));
     }
 }
 

@@ -149,8 +149,9 @@ static void put_ups(struct facility *f)
     if (modules < wanted) {
         plan_finding(plan, MYR_SEVERITY_ERROR, "ups-short", "facility",
                      "more modules, or larger ones",
-                     "%.0f UPS modules of %g kW for %.1f kW, %.0f are needed for %s", modules,
-                     module.value, f->max_w / 1000, wanted, names[kind]);
+                     "%s of %g kW for %.1f kW, %.0f are needed for %s",
+                     MYR_COUNT((uint64_t)modules, "UPS module"), module.value, f->max_w / 1000,
+                     wanted, names[kind]);
     }
 }
 

@@ -475,7 +475,7 @@ static void a_transfer_over_a_dead_channel_is_named(void **state)
     put_use(sim, 1, 1000);
     myr_sim_transfer(sim, 0, 1000, 1);
     assert_int_equal(myr_sim_run(sim, NULL, NULL, &result, &err), MYR_ESTALLED);
-    assert_non_null(strstr(err.message, "1 transfers stand still"));
+    assert_non_null(strstr(err.message, "1 transfer stands still"));
     assert_non_null(strstr(err.message, "link/00000000"));
     myr_sim_free(sim);
 }

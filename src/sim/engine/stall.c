@@ -1,4 +1,5 @@
 #include "engine/internal.h"
+#include "myriad/text/amount.h"
 
 /* What is said of a run that cannot go on: who stands still, and where. */
 
@@ -45,16 +46,17 @@ int sim_stalled(const struct myr_sim *sim, struct myr_err *err)
         }
     }
     MYR_ASSERT(standing <= sim->result.blocked);
+    uint64_t waiting = sim->result.blocked - standing;
     if (standing == 0) {
-        return myr_err_set(err, MYR_ESTALLED,
-                           "nothing can progress at %.3f us: %u tasks wait for each other", now_us,
-                           sim->result.blocked);
+        return myr_err_set(err, MYR_ESTALLED, "nothing can progress at %.3f us: %s %s", now_us,
+                           MYR_COUNT(sim->result.blocked, "task"),
+                           sim->result.blocked == 1 ? "waits for itself" : "wait for each other");
     }
-    return myr_err_set(err, MYR_ESTALLED,
-                       "nothing can progress at %.3f us: %u transfers stand still and %u tasks "
-                       "wait for them: %s%s",
-                       now_us, standing, sim->result.blocked - standing, names.data,
-                       standing > SHOWN_MAX ? "; ..." : "");
+    return myr_err_set(
+        err, MYR_ESTALLED, "nothing can progress at %.3f us: %s %s still and %s %s for %s: %s%s",
+        now_us, MYR_COUNT(standing, "transfer"), standing == 1 ? "stands" : "stand",
+        MYR_COUNT(waiting, "task"), waiting == 1 ? "waits" : "wait", standing == 1 ? "it" : "them",
+        names.data, standing > SHOWN_MAX ? "; ..." : "");
 }
 
 /* Refused, not wrapped around: sums of two times must stay whole. */

@@ -125,8 +125,8 @@ void myr_orders_answer(const struct myr_orders *orders, struct myr_answer *answe
     myr_answer_u64(answer, "gone", orders->gone);
     myr_answer_end(answer);
     const struct myr_value *list = put_orders(orders, answer);
-    myr_answer_fact(answer, "orders", "%u in %u visits, %u %s", orders->count, orders->visits,
-                    orders->crews, orders->crews == 1 ? "crew" : "crews");
+    myr_answer_fact(answer, "orders", "%u in %s, %s", orders->count,
+                    MYR_COUNT(orders->visits, "visit"), MYR_COUNT(orders->crews, "crew"));
     myr_answer_fact(answer, "run",
                     "%u: %u mended since the run before, %u new, %u open, %u not "
                     "seen any more",

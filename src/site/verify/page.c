@@ -226,10 +226,10 @@ static void note(struct notes *notes, const char *fmt, ...)
     myr_answer_para(notes->answer, "%s", text);
 }
 
-static void note_count(struct notes *notes, uint32_t count, const char *text)
+static void note_count(struct notes *notes, uint32_t count, const char *word, const char *rest)
 {
     if (count) {
-        note(notes, "%u %s", count, text);
+        note(notes, "%s %s", MYR_COUNT(count, word), rest);
     }
 }
 
@@ -250,10 +250,13 @@ static void note_identities(const struct myr_verify *verify, struct notes *notes
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf other = {};
     const struct myr_design *design = verify->design;
-    note_count(notes, verify->identity_count,
-               "devices told by their cables: the design does not know their names");
-    note_count(notes, count_switches(verify),
-               "of them are switches, identified by their neighbours: which is which is assumed");
+    note_count(notes, verify->identity_count, "device",
+               "told by their cables: the design does not know their names");
+    uint32_t switches = count_switches(verify);
+    if (switches) {
+        note(notes, "%u of them %s, identified by their neighbours: which is which is assumed",
+             switches, switches == 1 ? "is a switch" : "are switches");
+    }
     for (uint32_t i = 0; i < verify->ambiguity_count; i++) {
         const struct myr_ambiguity *row = &verify->ambiguities[i];
         myr_buf_clear(&name);
@@ -307,13 +310,14 @@ static void show_notes(const struct myr_verify *verify, struct myr_answer *answe
 {
     struct notes notes = {answer, false};
     note_identities(verify, &notes);
-    note_count(&notes, verify->rogue_links,
-               "cables between ports of switches that the plan does not use");
-    note_count(&notes, verify->outside_links, "links of other networks or devices: not judged");
-    note_count(&notes, verify->one_sided_links, "links told by one end only");
-    note_count(&notes, verify->contradicted, "neighbours told by one end and denied by the other");
-    note_count(&notes, verify->name_conflicts,
-               "devices whose name another device has or is bound to");
+    note_count(&notes, verify->rogue_links, "cable",
+               "between ports of switches that the plan does not use");
+    note_count(&notes, verify->outside_links, "link", "of other networks or devices: not judged");
+    note_count(&notes, verify->one_sided_links, "link", "told by one end only");
+    note_count(&notes, verify->contradicted, "neighbour",
+               "told by one end and denied by the other");
+    note_count(&notes, verify->name_conflicts, "device",
+               "whose name another device has or is bound to");
     /* The source may have another word for the speed. */
     if (verify->slow_planned_gbps) {
         note(&notes,
@@ -384,8 +388,9 @@ static void show_coverage(const struct myr_verify *verify, struct myr_answer *an
         myr_design_name(verify->design, cover->absent[i], &line);
     }
     if (cover->absent_count) {
-        myr_answer_para(answer, "%u devices of the plan are told of by nobody: %s%s",
-                        cover->absent_count, line.data,
+        myr_answer_para(answer, "%s of the plan %s told of by nobody: %s%s",
+                        MYR_COUNT(cover->absent_count, "device"),
+                        cover->absent_count == 1 ? "is" : "are", line.data,
                         cover->absent_count > ROWS_MAX ? ", ..." : "");
     }
 }

@@ -75,18 +75,16 @@ static const char *const hints[MYR_KIND_COUNT] = {
     [MYR_KIND_SECRET] = "keep it to yourself; nothing of it was shown",
 };
 
-/* The verb or option that takes a document of ours, in front of its name. */
+/*
+ * The verb that takes a document of ours, with its option where it has one, in front of its name:
+ * whoever asks may have no such option.
+ */
 static const char *const takers[MYR_KIND_COUNT] = {
-    [MYR_KIND_SPEC] = "myriad plan",
-    [MYR_KIND_LAYOUT] = "--layout",
-    [MYR_KIND_MODEL] = "--model",
-    [MYR_KIND_JOB] = "myriad submit",
-    [MYR_KIND_SCENARIO] = "myriad twin run",
-    [MYR_KIND_CASE] = "myriad twin replay",
-    [MYR_KIND_SWEEP] = "myriad sim sweep",
-    [MYR_KIND_PROFILE] = "--profile",
-    [MYR_KIND_STATE] = "myriad whatif",
-    [MYR_KIND_SAVED] = "myriad sim resume",
+    [MYR_KIND_SPEC] = "myriad plan",         [MYR_KIND_LAYOUT] = "myriad goodput --layout",
+    [MYR_KIND_MODEL] = "myriad fit --model", [MYR_KIND_JOB] = "myriad submit",
+    [MYR_KIND_SCENARIO] = "myriad twin run", [MYR_KIND_CASE] = "myriad twin replay",
+    [MYR_KIND_SWEEP] = "myriad sim sweep",   [MYR_KIND_PROFILE] = "myriad fit --profile",
+    [MYR_KIND_STATE] = "myriad whatif",      [MYR_KIND_SAVED] = "myriad sim resume",
 };
 
 /* "YAML with the keys 'a', 'b'" */
