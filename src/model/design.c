@@ -4,6 +4,7 @@
  * apart from places (docs/decisions, 0010).
  */
 #include "myriad/model/ids.h"
+#include "myriad/model/stretch.h"
 
 enum { NODE_DIGITS = 5 }; /* of node/00042; larger numbers have more */
 

@@ -1,5 +1,6 @@
 #include "myriad/model/design_file.h"
 #include "myriad/model/ids.h"
+#include "myriad/model/stretch.h"
 
 #include "myriad/text/json.h"
 

@@ -1,4 +1,5 @@
 #include "figures/figures.h"
+#include "myriad/model/stretch.h"
 #include "plan_internal.h"
 
 /*

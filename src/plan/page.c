@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "figures/figures.h"
+#include "myriad/model/stretch.h"
 #include "plan_internal.h"
 
 /*

@@ -256,11 +256,29 @@ def look_at(myriad, folder, name, base, keys, kg_of):
     check(f"{name}: shortest and aligned {totals}", totals == sorted(totals))
 
 
+def empty_building(myriad, folder):
+    """One that is too small for the only pod stays empty: whichever is named first, all is near."""
+    small, large = "{name: b1, rows: 4, columns: 1}", "{name: b2, rows: 4, columns: 3}"
+    for halls in (f"{small}, {large}", f"{large}, {small}"):
+        (folder / "two.yaml").write_text(
+            "servers: 16\nnetworks: {compute: {topology: rail}}\naccept: [unpriced]\n"
+            f"room: {{rack_kw: 30, place: shortest, distance_m: 300, buildings: [{halls}]}}\n")
+        done = subprocess.run([myriad, "plan", "two.yaml", "--out", "two", "-o", "json"],
+                              cwd=folder, capture_output=True, text=True, check=False)
+        check(f"{halls}: exit {done.returncode}, {done.stderr!r}", done.returncode == 0)
+        if done.returncode == 0:
+            used = {row["rack"].split("/")[0] for row in rows_of(folder / "two" / "racks.csv")}
+            over = json.loads(done.stdout)["room"]["over_bound"]
+            check(f"{halls}: things stand in {used}, {over} above the bound",
+                  used == {"b2"} and over < 0.05)
+
+
 def main():
     myriad, kg_of = sys.argv[1], weights()
     check("weights in the catalogue", kg_of.get("h100-8gpu", 0) > 50)
     with tempfile.TemporaryDirectory(prefix="myriad-halls-") as name:
         folder = pathlib.Path(name)
+        empty_building(myriad, folder)
         for hall, base, keys in HALLS[::EVERY]:
             look_at(myriad, folder, hall, base, keys, kg_of)
         for base, keys, says in SMALL:

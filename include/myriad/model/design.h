@@ -140,21 +140,6 @@ struct myr_device_range {
 };
 struct myr_device_range myr_design_range(const struct myr_design *design, enum myr_device_kind kind,
                                          enum myr_net_id net);
-/*
- * Nodes whose numbers follow each other, from the one at 'first' of the 'count' that are looked at
- * on: a design that has grown keeps the names of what stood, so neighbours may be called otherwise.
- */
-struct myr_node_stretch {
-    uint32_t number, count; /* what the first is called: node/00024; how many there are */
-};
-struct myr_node_stretch myr_design_node_stretch(const struct myr_design *design, uint32_t first,
-                                                uint32_t count);
-/* Servers of a group in a stretch of its nodes. */
-static inline uint32_t myr_stretch_servers(const struct myr_server_group *group,
-                                           struct myr_node_stretch stretch)
-{
-    return (uint32_t)((uint64_t)stretch.count * group->servers / group->nodes);
-}
 /* The order of names of one kind and network: negative, zero or positive. */
 int myr_place_compare(const struct myr_place *a, const struct myr_place *b);
 

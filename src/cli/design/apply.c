@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "client/client.h"
+#include "myriad/model/stretch.h"
 #include "myriad/sched.h"
 #include "myriad/text/json.h"
 

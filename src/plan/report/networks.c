@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "myriad/model/stretch.h"
 #include "report/report.h"
 
 /*
