@@ -300,7 +300,8 @@ static void blast_takes_devices_and_domains(void **state)
         assert_true(rows.items[i].bisection_left >= 0 && rows.items[i].bisection_left <= 1);
     }
     assert_int_equal(myr_blast_list(&fabric, "leaf/p0-g0-r0,x", NULL, &rows, &err), MYR_ENOENT);
-    assert_string_equal(err.hint, "a device such as leaf/p0-g0-r0, or a domain such as rail-group/0");
+    assert_string_equal(err.hint,
+                        "a device such as leaf/p0-g0-r0, or a domain such as rail-group/0");
     case_done(&fabric);
 }
 

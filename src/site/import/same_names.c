@@ -147,7 +147,12 @@ static bool is_mac(struct myr_str name)
 static void note_addresses(struct joiner *j)
 {
     const struct myr_cabling *cabling = j->cabling;
-    for (size_t i = 0; i < cabling->links.count; i++) {
+    bool asked = false;
+    for (uint32_t d = 0; d < cabling->devices.count && !asked; d++) {
+        asked = cabling->devices.items[d].by_file || cabling->devices.items[d].address.len;
+    }
+    /* Whom neighbours told is asked of these alone; lists of cables have neither. */
+    for (size_t i = 0; asked && i < cabling->links.count; i++) {
         if (cabling->links.items[i].one_sided) {
             uint32_t far = cabling->links.items[i].b.device;
             j->told[far] = j->told[root_of(j, far)] = 1;

@@ -93,25 +93,43 @@ bool import_hex(struct myr_str digits, uint64_t *ret)
     return true;
 }
 
-bool import_name_is_good(struct myr_str name)
+/*
+ * The end of a text as a whole word: its last eight bytes, some of which may be looked at twice, or
+ * all of a shorter one behind 'filler'. Every name of a list is asked, and mostly fits into two
+ * words: byte by byte that would be a tenth of the time that a list takes.
+ */
+static uint64_t last_word(struct myr_str name, uint64_t filler)
+{
+    uint64_t word = filler;
+    size_t len = name.len < sizeof(word) ? name.len : sizeof(word);
+    if (len == sizeof(word)) {
+        memcpy(&word, name.data + name.len - len, sizeof(word));
+        return word;
+    }
+    for (size_t i = 0; i < len; i++) {
+        word = word << 8 | (unsigned char)name.data[i];
+    }
+    return word;
+}
+
+/* Marks in 'high' bits of bytes that are below 'least', which is at most 128. */
+static uint64_t below(uint64_t word, uint64_t least)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
-    size_t i = 0;
-    /* Eight at a time: one below a blank, or a DEL, sends the rest to the loop below. */
-    for (; i + sizeof(uint64_t) <= name.len; i += sizeof(uint64_t)) {
-        uint64_t word;
+    return (word - ones * least) & ~word & high;
+}
+
+/* Nothing below a blank, and no DEL. */
+bool import_name_is_good(struct myr_str name)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), dels = ones * 0x7F;
+    uint64_t word = last_word(name, ones * ' ');
+    uint64_t bad = below(word, 0x20) | below(word ^ dels, 1);
+    for (size_t i = 0; i + sizeof(word) < name.len; i += sizeof(word)) {
         memcpy(&word, name.data + i, sizeof(word));
-        uint64_t del = word ^ (ones * 0x7F);
-        if (((word - ones * 0x20) & ~word & high) | ((del - ones) & ~del & high)) {
-            break;
-        }
+        bad |= below(word, 0x20) | below(word ^ dels, 1);
     }
-    for (; i < name.len; i++) {
-        if ((unsigned char)name.data[i] < 0x20 || name.data[i] == 0x7F) {
-            return false;
-        }
-    }
-    return name.len <= MYR_IMPORT_NAME_MAX;
+    return !bad && name.len <= MYR_IMPORT_NAME_MAX;
 }
 
 int import_check_room(const struct myr_import *import, struct import_place place,
@@ -128,16 +146,11 @@ int import_check_room(const struct myr_import *import, struct import_place place
 /* Is there anything at or below a blank? Mostly not, and every name of a list is asked. */
 static bool has_blank(struct myr_str name)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
-    uint64_t low = 0;
-    size_t i = 0;
-    for (; i + sizeof(uint64_t) <= name.len; i += sizeof(uint64_t)) {
-        uint64_t word;
+    const uint64_t letters = UINT64_C(0x0101010101010101) * 'a';
+    uint64_t word, low = below(last_word(name, letters), ' ' + 1);
+    for (size_t i = 0; i + sizeof(word) < name.len; i += sizeof(word)) {
         memcpy(&word, name.data + i, sizeof(word));
-        low |= (word - ones * 0x21) & ~word & high;
-    }
-    for (; i < name.len; i++) {
-        low |= (unsigned char)name.data[i] < 0x21;
+        low |= below(word, ' ' + 1);
     }
     return low;
 }

@@ -233,6 +233,19 @@ static void note_slow_file(struct myr_verify *verify, const struct speed_table *
     }
 }
 
+/*
+ * What is the matter with a planned link was found at its other end: the same facts and the same
+ * plan. A link lies wherever its source told of it, which is far from its neighbours.
+ */
+static bool has_judged_end(const struct myr_verify *verify, uint32_t port)
+{
+    const struct myr_design *design = verify->design;
+    uint32_t other = verify->found[port];
+    return other < port && design->port_link[port] != MYR_NONE &&
+           design->port_link[port] == design->port_link[other] &&
+           (verify->state[other] == MYR_STATE_RIGHT || verify->state[other] == MYR_STATE_DEGRADED);
+}
+
 /* First what is usual, from all links that are in their place; then each is held against it. */
 void verify_degrade(struct verify_job *job)
 {
@@ -258,9 +271,13 @@ void verify_degrade(struct verify_job *job)
         if (planned != expected.planned_gbps) {
             expected = usual(&table, planned);
         }
-        bool slow = is_slow(&verify->cabling->links.items[verify->found_link[p]],
-                            found_gbps(job, p), expected);
-        verify->why[p] = why_of(job, p, slow);
+        if (has_judged_end(verify, p)) {
+            verify->why[p] = verify->why[verify->found[p]];
+        } else {
+            bool slow = is_slow(&verify->cabling->links.items[verify->found_link[p]],
+                                found_gbps(job, p), expected);
+            verify->why[p] = why_of(job, p, slow);
+        }
         if (verify->why[p]) {
             verify->state[p] = MYR_STATE_DEGRADED;
         }

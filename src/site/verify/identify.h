@@ -22,6 +22,7 @@ struct identify {
     uint32_t *nodes;   /* by found device: the host that it is a NIC of; MYR_NONE: none */
     uint8_t *inside;   /* by found device: a part of a switch, never a cable's end */
     uint8_t *by_cable; /* by found device: a NIC that only its cable tells from others */
+    bool any_by_cable; /* there is one */
     struct spelling *spelling;
     uint32_t nets;                   /* that are judged, as bits */
     const struct myr_hca_name *hcas; /* what hosts call their ports, as the user told it */

@@ -46,6 +46,10 @@ static enum myr_port_state state_of(const struct verify_job *job, uint32_t port)
 static bool is_told_by_cable(const struct verify_job *job, uint32_t port)
 {
     const struct myr_verify *verify = job->verify;
+    /* Mostly none is, and links lie far apart. */
+    if (!job->identify.any_by_cable) {
+        return false;
+    }
     const struct myr_cabling_link *link = &verify->cabling->links.items[verify->found_link[port]];
     return job->identify.by_cable[link->a.device] || job->identify.by_cable[link->b.device];
 }

@@ -113,6 +113,7 @@ void structure_accept(struct structure *s, uint32_t found, struct myr_port_span 
     s->identify->by_cable[found] = structure_is_alone(s, found) &&
                                    identify_is_nic(s->identify, found) &&
                                    nics_beside(s, identity.first) > 1;
+    s->identify->any_by_cable = s->identify->any_by_cable || s->identify->by_cable[found];
     s->identify->devices[found] = identity;
     s->taken[identity.first] = found + 1;
     s->open[found] = 0;
