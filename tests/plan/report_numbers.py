@@ -28,7 +28,8 @@ EVERY = int(os.environ.get("MYRIAD_EVERY", "1"))  # make test asks one in so man
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 WORD = re.compile(r"[^\s()（）,，;；:：、·。]*\d[^\s()（）,，;；:：、·。]*")
 # What a unit that follows makes of a value: what is shown = value * factor.
-UNITS = {"M": 1e-6, "km": 1e-3, "Tb/s": 1e-3, "%": 100, "years": 1 / 12, "年": 1 / 12, "公里": 1e-3}
+UNITS = {"M": 1e-6, "km": 1e-3, "Tb/s": 1e-3, "MW": 1e-3, "%": 100, "years": 1 / 12,
+         "年": 1 / 12, "公里": 1e-3}
 VOID = {"meta", "br", "img"}
 # In a drawing: the number of a rail, a pod, a rack's row is its name.
 ORDINAL = re.compile(
@@ -146,7 +147,7 @@ class Checker:
         if not row:
             return f"'{text}': no explanation of {path}"
         self.seen.add(path)
-        if is_number(row["value"]) and shown_as(text + unit, float(row["value"])):
+        if is_number(row["value"]) and shown_as(f"{text} {unit}", float(row["value"])):
             rest = NUMBER.sub(" ", text, count=1).removeprefix(" :1")
             if not re.search(r"\d", rest):
                 return None

@@ -78,3 +78,8 @@ void myr_chart_curves(const struct myr_curves *curves, struct myr_buf *buf);
 
 /* "1.25", "32k", "1.5M": few digits, for ticks. */
 void myr_chart_number(struct myr_buf *buf, double value);
+/*
+ * From tick to tick: 1, 2 or 5 times a power of ten, such that at most about 'most' of them cover
+ * the span, which is above 0.
+ */
+double myr_chart_step(double span, uint32_t most);

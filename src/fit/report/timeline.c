@@ -19,7 +19,8 @@ enum {
     ROW = 20,
     ROWS_MAX = 16,  /* of more stages the outer ones are drawn */
     OPS_MAX = 4000, /* boxes that a page bears */
-    TICKS = 6,      /* of the time axis */
+    TICKS = 6,      /* of the time axis, about */
+    TICK_WIDTH = 40 /* what its text takes */
 };
 
 static const char style[] =
@@ -147,19 +148,26 @@ static void draw_ops(struct myr_svg *svg, const struct timeline *t)
     }
 }
 
+/* Round numbers in the unit that they are read in; the last one ends where the drawing does. */
 static void draw_axis(struct myr_svg *svg, const struct timeline *t, int32_t bottom)
 {
+    static const struct {
+        double size_s;
+        const char *name;
+    } units[] = {{1, " s"}, {1e-3, " ms"}, {1e-6, " us"}};
+    uint32_t unit = t->end_s >= units[0].size_s ? 0 : t->end_s >= units[1].size_s ? 1 : 2;
+    double end = t->end_s / units[unit].size_s, step = myr_chart_step(end, TICKS);
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    for (int i = 0; i < TICKS; i++) {
-        double at = t->end_s * i / (TICKS - 1);
+    for (uint32_t i = 0; i * step <= end; i++) {
+        int32_t x = x_of(t, i * step * units[unit].size_s);
+        bool last = x > (WIDTH - RIGHT - TICK_WIDTH / 2) * PX;
         myr_buf_clear(&text);
-        myr_chart_number(&text, at * 1e3);
-        myr_buf_puts(&text, " ms");
-        myr_buf_putc(&text, '\0');
-        myr_svg_text(svg, x_of(t, at), (bottom + 16) * PX,
-                     i == TICKS - 1 ? MYR_SVG_END
-                     : i            ? MYR_SVG_MIDDLE
-                                    : MYR_SVG_START,
+        myr_chart_number(&text, i * step);
+        myr_buf_puts(&text, units[unit].name);
+        myr_svg_text(svg, x, (bottom + 16) * PX,
+                     last ? MYR_SVG_END
+                     : i  ? MYR_SVG_MIDDLE
+                          : MYR_SVG_START,
                      "label-small muted", text.data);
     }
 }

@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "myriad/text/amount.h"
 #include "report/report.h"
 #include "storage/storage.h"
 
@@ -195,35 +196,49 @@ static void put_classes(const struct report *report)
     myr_page_table_end(report->buf);
 }
 
+/* Power as it is said, "14.81 MW"; tables have every digit. NULL where the plan does not tell it.
+ */
+static const char *power(const struct report *report, const char *path)
+{
+    static const struct myr_unit units[] = {{1, 1000, 4, MYR_UNIT_SIGNIFICANT, "kW"},
+                                            {1000, 0, 4, MYR_UNIT_SIGNIFICANT, "MW"}};
+    const struct myr_figure *figure = find(report, path);
+    char text[MYR_AMOUNT_BYTES];
+    return figure
+               ? report_value(report,
+                              myr_text_in_unit(figure->value, units, MYR_ARRAY_COUNT(units), text),
+                              "%s", path)
+               : NULL;
+}
+
 /* Figures that the plan does not have leave no tile. */
 void report_power_tiles(const struct report *report)
 {
     static const struct {
-        const char *path, *name, *unit;
-    } tiles[] = {{"power.it.kw", "IT power", " kW"},
-                 {"power.facility_kw", "facility power", " kW"},
-                 {"power.pue.value", "PUE", ""}};
+        const char *path, *name;
+    } tiles[] = {{"power.it.kw", "IT power"}, {"power.facility_kw", "facility power"}};
+    const struct myr_figure *pue = find(report, "power.pue.value");
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(tiles); i++) {
-        const struct myr_figure *figure = find(report, tiles[i].path);
-        if (figure) {
-            report_tile(
-                report, tiles[i].name,
-                myr_arena_printf(report->arena, "%s%s", marked(report, figure), tiles[i].unit));
+        const char *text = power(report, tiles[i].path);
+        if (text) {
+            report_tile(report, tiles[i].name, text);
         }
+    }
+    if (pue) {
+        report_tile(report, "PUE", marked(report, pue));
     }
 }
 
 /* Designs of older programs have no figures, and then no such chapters. */
 void report_figures(const struct report *report)
 {
-    const struct myr_figure *it = find(report, "power.it.kw");
+    const char *it = power(report, "power.it.kw"), *all = power(report, "power.facility_kw");
     const struct myr_figure *pue = find(report, "power.pue.value");
-    const struct myr_figure *all = find(report, "power.facility_kw");
     /* Older designs lack some of them: a chapter with holes is none. */
     if (it && pue && all) {
         report_heading(report, "Power and cooling");
-        report_para(report, "%s kW of IT, %s kW with all that serves it: a PUE of %s.",
-                    marked(report, it), marked(report, all), marked(report, pue));
+        report_para(report, "%s of IT, %s with all that serves it: a PUE of %s.", it, all,
+                    marked(report, pue));
         put_kinds(report);
         put_choice(report);
         report_subheading(report, "Power");

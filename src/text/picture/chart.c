@@ -81,8 +81,7 @@ static int32_t round_to(double value)
     return (int32_t)(value < 0 ? value - 0.5 : value + 0.5);
 }
 
-/* 1, 2 or 5 times a power of ten, such that at most about 'most' steps cover the span. */
-static double nice_step(double span, uint32_t most)
+double myr_chart_step(double span, uint32_t most)
 {
     static const double parts[] = {1, 2, 5};
     double step = 1;
@@ -186,7 +185,7 @@ static void draw_bar_axis(struct myr_svg *svg, const struct chart_frame *frame,
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf label = {};
     int32_t bottom = top + (int32_t)bars->count * frame->row;
-    double step = nice_step(span, frame->ticks);
+    double step = myr_chart_step(span, frame->ticks);
     /* A little beyond the span: the last tick must not fall to rounding. */
     for (uint32_t i = 0; i <= 12 && i * step <= span * 1.0001; i++) {
         int32_t at = bar_x(frame, i * step, span);
@@ -262,7 +261,7 @@ static void add_tick(struct axis *axis, double value)
 /* Linear ticks; the axis grows to whole steps, at its upper end where it may. */
 static void linear_ticks(struct axis *axis, uint32_t most, bool grow)
 {
-    double step = nice_step(axis->high - axis->low, most);
+    double step = myr_chart_step(axis->high - axis->low, most);
     double below = (double)(int64_t)(axis->low / step) * step;
     /* Cut towards zero, which for a negative end is too high. */
     axis->low = axis->low < 0 ? below - step : below;
