@@ -254,6 +254,7 @@ void plan_bill_row(struct plan *plan, const char *system, const char *name, uint
                    uint64_t quantity, const char *rule, const char *inputs);
 /* Whether a line of the bill has a price; without one there is no sum. */
 bool plan_priced(const struct plan *plan);
+bool plan_any_price(const struct myr_bom_row *rows, size_t count);
 /* An error where a line made the total more than can be counted. */
 MYR_MUST_USE int plan_countable(const struct plan *plan, struct myr_err *err);
 

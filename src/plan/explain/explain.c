@@ -162,7 +162,8 @@ static bool explain(const struct myr_design *design, struct myr_answer *answer, 
     if (absent) {
         ret->basis = myr_basis_names[MYR_BASIS_COMPUTED];
         ret->rule = absent;
-        ret->inputs = ret->why = plan_figure_missing(design, answer->arena, path);
+        ret->inputs = "";
+        ret->why = plan_figure_missing(design, answer->arena, path);
         return true;
     }
     if (!rule) {
