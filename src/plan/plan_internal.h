@@ -264,6 +264,18 @@ void plan_host_slots(struct net_plan *net);
 MYR_MUST_USE int plan_whole_splitters(const struct net_plan *net, uint32_t down,
                                       struct myr_err *err);
 
+/*
+ * What stands in racks without being a device: servers of storage tiers, which are in no network,
+ * and boxes of the bill. Begins as {}; false: no more kinds.
+ */
+struct plan_pieces {
+    uint32_t part;
+    uint64_t count;
+    const char *what; /* for messages */
+    size_t next;
+};
+bool plan_next_pieces(const struct plan *plan, struct plan_pieces *at);
+
 /* What was asked of storage and what each wish needs (storage/); the bill's rows of its tiers. */
 void plan_storage_figures(struct plan *plan);
 /* The part of such a server; MYR_PART_NONE where the spec has no such tier. */
