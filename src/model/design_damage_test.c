@@ -288,6 +288,11 @@ static void groups_of_servers_are_all_nodes_one_after_the_other(void **state)
             SET(ports->role, MYR_PORT_DOWN, off);
         }
     }
+    SET(d->networks[MYR_NET_COMPUTE].host_gbps, 0, "a network has hosts without a speed (at 0)");
+    const char *speed = "a cable type has another speed than the hosts of its network (at 0)";
+    assert_int_equal(d->cabletypes[0].layer, MYR_LAYER_HOST);
+    SET(d->networks[d->cabletypes[0].net].host_gbps, 1 + d->cabletypes[0].gbps, speed);
+    SET(d->cabletypes[0].gbps, 1 + d->cabletypes[0].gbps, speed);
     free(image.data);
 }
 
@@ -344,6 +349,7 @@ static void build(struct world *w, const struct myr_network *net)
         w->nets[i].planes = 1;
     }
     w->nets[MYR_NET_COMPUTE] = *net;
+    w->nets[MYR_NET_COMPUTE].host_gbps = 400;
     w->place[0] = (struct myr_place){.kind = MYR_DEVICE_NODE, .net = MYR_NET_COUNT};
     w->types[0] = (struct myr_devtype){.group_count = 1, .port_count = PORTS};
     w->types[0].groups[0] =

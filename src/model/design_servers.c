@@ -45,7 +45,27 @@ static const char *group_wrong(const struct myr_design *design,
                : NULL;
 }
 
-const char *design_servers_wrong(const struct myr_design *design, uint32_t *ret_group)
+/* Rates are shares of the speed of a host: what routes counts by it, and cables have it too. */
+static const char *speed_wrong(const struct myr_design *design, uint32_t *ret_at)
+{
+    for (uint32_t i = 0; i < MYR_NET_COUNT; i++) {
+        if (design->networks[i].topology && design->networks[i].host_gbps == 0) {
+            *ret_at = i;
+            return "a network has hosts without a speed";
+        }
+    }
+    for (uint32_t i = 0; i < design->cabletype_count; i++) {
+        const struct myr_cabletype *type = &design->cabletypes[i];
+        const struct myr_network *net = &design->networks[type->net];
+        if (net->topology && type->layer == MYR_LAYER_HOST && type->gbps != net->host_gbps) {
+            *ret_at = i;
+            return "a cable type has another speed than the hosts of its network";
+        }
+    }
+    return NULL;
+}
+
+const char *design_servers_wrong(const struct myr_design *design, uint32_t *ret_at)
 {
     const struct myr_design_head *head = design->head;
     /* A design without groups has one of all servers, on all networks. */
@@ -59,18 +79,18 @@ const char *design_servers_wrong(const struct myr_design *design, uint32_t *ret_
     for (uint32_t i = 0; i < (design->group_count ? design->group_count : 1); i++) {
         const char *wrong = group_wrong(design, &groups[i], nodes);
         if (wrong) {
-            *ret_group = i;
+            *ret_at = i;
             return wrong;
         }
         servers += groups[i].servers;
         nodes += groups[i].nodes;
         gpus += (uint64_t)groups[i].nodes * groups[i].gpus_per_node;
     }
-    *ret_group = 0;
+    *ret_at = 0;
     /* Of several kinds the head speaks of the first. */
     bool first = head->gpus_per_node == groups->gpus_per_node &&
                  head->nodes_per_server == groups->nodes_per_server;
     return first && servers == head->servers && nodes == head->nodes && gpus == head->gpus
-               ? NULL
+               ? speed_wrong(design, ret_at)
                : "servers, nodes and GPUs do not add up";
 }
