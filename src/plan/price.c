@@ -52,8 +52,11 @@ static const char *price_text(struct plan *plan, const struct myr_price *price)
     }
     /* What it is for matters more than its note. */
     if (price->per_servers) {
-        return myr_arena_printf(plan->arena, "price for each started %u servers%s",
-                                price->per_servers, price->assumed ? ", assumed" : "");
+        return price->per_servers == 1
+                   ? myr_arena_printf(plan->arena, "price for each server%s",
+                                      price->assumed ? ", assumed" : "")
+                   : myr_arena_printf(plan->arena, "price for each started %u servers%s",
+                                      price->per_servers, price->assumed ? ", assumed" : "");
     }
     return price->assumed ? myr_arena_printf(plan->arena, "assumed%s%s", price->note ? ": " : "",
                                              price->note ? price->note : "")

@@ -390,8 +390,11 @@ static void finish(struct plan *plan, struct net_plan *net)
     if (out->tiers == 3 && net->unit_leaves % out->pod_leaves) {
         plan_finding(plan, MYR_SEVERITY_INFO, "partial-pod", myr_net_names[net->id],
                      "a number of servers that fills whole pods is even",
-                     "the last pod has %u of %u leaves, and all its %u spines",
-                     net->unit_leaves % out->pod_leaves, out->pod_leaves, out->pod_spines);
+                     "the last pod has %u of %u leaves, and %s", net->unit_leaves % out->pod_leaves,
+                     out->pod_leaves,
+                     out->pod_spines == 1
+                         ? "its one spine"
+                         : myr_arena_printf(plan->arena, "all its %u spines", out->pod_spines));
     }
 }
 

@@ -170,6 +170,11 @@ static bool explain(const struct myr_design *design, struct myr_answer *answer, 
         return false;
     }
     ret->rule = rule->rule;
+    if (value->kind == MYR_VALUE_NULL) {
+        ret->inputs = "";
+        ret->why = plan_figure_missing(design, answer->arena, path);
+        return true;
+    }
     ret->inputs = inputs_of(answer, path, rule->inputs);
     return true;
 }

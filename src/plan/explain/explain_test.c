@@ -198,6 +198,12 @@ static void a_figure_that_is_not_known_says_why(void **state)
         /* Null together with the bill, or for its own reason. */
         bool billed = explained(&p, "totals.cost").value->kind == MYR_VALUE_NUMBER;
         assert_true(billed == (strstr(rows[i].text, "prices") != NULL));
+        const char *unpriced = explained(&p, "totals.cost").why;
+        assert_true(!unpriced == billed);
+        if (!billed) {
+            assert_string_equal(unpriced,
+                                "no line of the bill has a price, and unpriced is not free");
+        }
         planned_end(&p);
     }
     struct planned p;

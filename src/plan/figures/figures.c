@@ -157,13 +157,14 @@ struct years {
     const char *bill, *tariff; /* currencies */
 };
 
+static const char unpriced[] = "no line of the bill has a price, and unpriced is not free";
+
 /*
  * Unpriced is never free, and two currencies that nobody has compared add up to nothing: all that
  * is missing is told at once. NULL: nothing is.
  */
 static const char *years_lack(struct myr_arena *arena, const struct years *years)
 {
-    const char *unpriced = "no line of the bill has a price, and unpriced is not free";
     if (years->exchanged) {
         return years->priced ? NULL : unpriced;
     }
@@ -194,6 +195,9 @@ const char *plan_figure_missing(const struct myr_design *design, struct myr_aren
                           .bill = myr_design_str(design, design->head->currency),
                           .tariff = plan_figure_text(design, FIG_ENERGY_CURRENCY)};
     const char *lack = NULL;
+    if (strcmp(path, "totals.cost") == 0 && !years.priced) {
+        return unpriced;
+    }
     /* Of the rate itself no price is a part. */
     if (strcmp(path, rows[FIG_EXCHANGE].path) == 0) {
         years.priced = true;
