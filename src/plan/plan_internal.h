@@ -253,8 +253,20 @@ MYR_MUST_USE int plan_price(struct plan *plan, struct myr_err *err);
 void plan_bill_row(struct plan *plan, const char *system, const char *name, uint32_t part,
                    uint64_t quantity, const char *rule, const char *inputs);
 /* Whether a line of the bill has a price; without one there is no sum. */
-bool plan_priced(const struct plan *plan);
-bool plan_any_price(const struct myr_bom_row *rows, size_t count);
+static inline bool plan_any_price(const struct myr_bom_row *rows, size_t count)
+{
+    bool priced = false;
+    for (size_t i = 0; i < count; i++) {
+        priced = priced || rows[i].unit_cents >= 0;
+    }
+    return priced;
+}
+
+static inline bool plan_priced(const struct plan *plan)
+{
+    return plan_any_price(plan->bom.items, plan->bom.count);
+}
+
 /* An error where a line made the total more than can be counted. */
 MYR_MUST_USE int plan_countable(const struct plan *plan, struct myr_err *err);
 

@@ -440,20 +440,6 @@ static void supplied_finding(struct plan *plan)
     }
 }
 
-bool plan_any_price(const struct myr_bom_row *rows, size_t count)
-{
-    bool priced = false;
-    for (size_t i = 0; i < count; i++) {
-        priced = priced || rows[i].unit_cents >= 0;
-    }
-    return priced;
-}
-
-bool plan_priced(const struct plan *plan)
-{
-    return plan_any_price(plan->bom.items, plan->bom.count);
-}
-
 /* Asked at the end of the bill, when the first part that broke it is known. */
 int plan_countable(const struct plan *plan, struct myr_err *err)
 {

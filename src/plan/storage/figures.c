@@ -57,8 +57,8 @@ static void put_availability(struct plan *plan, const struct storage_needs *need
     plan_figure(plan, FIG_ST_DOWN, q, given ? MYR_BASIS_GIVEN : MYR_BASIS_ASSUMED,
                 "%g h / (%g + %g h)", repair, mtbf, repair);
     plan_figure(plan, FIG_ST_NINES, share, MYR_BASIS_COMPUTED,
-                "a stripe lies on %s and may lose %s", MYR_COUNT(needs->stored, "server"),
-                lost ? MYR_COUNT(lost, "server") : "none");
+                "a stripe lies on %s and may lose %u", MYR_COUNT(needs->stored, "server"),
+                (unsigned)lost);
     /* Copies on fewer servers than there are copies would share a fate. */
     if (plan->storage_servers < needs->stored) {
         plan_finding(plan, MYR_SEVERITY_ERROR, "storage-stripe", "storage",
