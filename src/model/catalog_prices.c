@@ -15,15 +15,6 @@ const struct myr_price *myr_price_find(const struct myr_price_book *book, uint32
     return NULL;
 }
 
-/* Money is counted in whole cents, so that sums do not depend on their order. */
-static int read_amount(const struct myr_doc *node, struct myr_price *ret, struct myr_err *err)
-{
-    double amount;
-    MYR_TRY(myr_doc_double(node, "price", 0, 1e12, &amount, err));
-    ret->cents = (int64_t)(amount * 100 + 0.5);
-    return MYR_OK;
-}
-
 /* {price: amount, per_servers: n, assumed: true, note: text} */
 static int read_price_map(struct myr_catalog *catalog, const struct myr_doc *node,
                           struct myr_price *price, struct myr_err *err)
@@ -49,7 +40,7 @@ static int read_price_map(struct myr_catalog *catalog, const struct myr_doc *nod
     if (!amount.price) {
         return myr_doc_error(err, node, MYR_EINVAL, "the price lacks 'price'");
     }
-    return read_amount(amount.price, price, err);
+    return fields_price(amount.price, &price->cents, err);
 }
 
 /* A plain number, or a map with more about it. */
@@ -65,7 +56,7 @@ static int read_price(struct myr_catalog *catalog, const struct myr_doc_entry *e
                              catalog_shown(entry->key), entry->key.data, near);
     }
     MYR_TRY(entry->value->kind == MYR_DOC_MAP ? read_price_map(catalog, entry->value, &price, err)
-                                              : read_amount(entry->value, &price, err));
+                                              : fields_price(entry->value, &price.cents, err));
     *ret = price;
     return MYR_OK;
 }

@@ -1,5 +1,7 @@
 #include "myriad/model/design_file.h"
 
+#include "design_servers.h"
+
 /*
  * A design file may be damaged, or made to harm: after these checks every index that later code
  * follows without looking is known to be in range, and every reference is mutual.
@@ -403,6 +405,14 @@ static int check_networks(const struct myr_design *design, const char *name, str
     return MYR_OK;
 }
 
+/* After networks: it walks through nodes. */
+static int check_servers(const struct myr_design *design, const char *name, struct myr_err *err)
+{
+    uint32_t at = 0;
+    const char *wrong = design_servers_wrong(design, &at);
+    return wrong ? broken(err, name, wrong, at) : MYR_OK;
+}
+
 /* Written so that no sum of two 32-bit numbers from the file can wrap. */
 static int check_domains(const struct myr_design *design, const char *name, struct myr_err *err)
 {
@@ -580,6 +590,7 @@ int myr_design_check(const struct myr_design *design, const char *name, struct m
     MYR_TRY(check_cabling(design, name, err));
     MYR_TRY(check_ends(design, name, err));
     MYR_TRY(check_networks(design, name, err));
+    MYR_TRY(check_servers(design, name, err));
     MYR_TRY(check_ids(design, name, err));
     MYR_TRY(check_domains(design, name, err));
     return check_room(design, name, err);

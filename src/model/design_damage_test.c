@@ -243,6 +243,59 @@ static void hosts_stand_in_rows(void **state)
     free(image.data);
 }
 
+static void groups_of_servers_are_all_nodes_one_after_the_other(void **state)
+{
+    struct image image;
+    (void)state;
+    open_image("groups", &image);
+    struct myr_design *d = &image.design;
+    struct myr_server_group *a = &d->groups[0], *b = &d->groups[1];
+    assert_true(d->group_count == 2 && d->head->nodes == 2 && b->first_node == 1);
+    const char *outside[] = {"a server group has nodes outside, or of another (at 0)",
+                             "a server group has nodes outside, or of another (at 1)"};
+    const char *servers = "the servers and nodes of a group do not agree (at 1)";
+    const char *sum = "servers, nodes and GPUs do not add up (at 0)";
+    SET(a->nodes, 5000, outside[0]);
+    SET(a->nodes, UINT32_MAX, outside[0]);
+    SET(a->first_node, 1, outside[0]);
+    SET(a->first_node, UINT32_MAX, outside[0]);
+    SET(b->nodes, 2, outside[1]);
+    SET(b->first_node, 0, outside[1]);
+    SET(b->nodes, 0, servers);
+    SET(b->servers, 2, servers);
+    SET(b->servers, 0, servers);
+    SET(b->nodes_per_server, 2, servers);
+    SET(d->head->servers, 3, sum);
+    SET(d->head->gpus, 0, sum);
+    SET(d->head->gpus_per_node, 0, sum);
+    SET(d->head->nodes_per_server, 2, sum);
+    d->group_count = 1;
+    assert_checked(d, sum, __LINE__);
+    /* Routing and simulation start at the ports of a node for the compute network. */
+    const char *off = "a server group has nodes without a port on its network (at 0)";
+    /* Without groups all servers are one, and on all networks: here the second one is not. */
+    d->group_count = 0;
+    assert_checked(d, off, __LINE__);
+    SET(d->head->gpus_per_node, 0, "the servers and nodes of a group do not agree (at 0)");
+    d->group_count = 2;
+    assert_checked(d, "", __LINE__);
+    assert_true(a->networks & 1U << MYR_NET_COMPUTE);
+    uint32_t type = d->device_type[d->head->first_node];
+    for (uint32_t g = 0; g < d->devtypes[type].group_count; g++) {
+        struct myr_port_group *ports = &d->devtypes[type].groups[g];
+        if (ports->net == MYR_NET_COMPUTE) {
+            SET(ports->net, MYR_NET_OOB, off);
+            SET(ports->role, MYR_PORT_DOWN, off);
+        }
+    }
+    SET(d->networks[MYR_NET_COMPUTE].host_gbps, 0, "a network has hosts without a speed (at 0)");
+    const char *speed = "a cable type has another speed than the hosts of its network (at 0)";
+    assert_int_equal(d->cabletypes[0].layer, MYR_LAYER_HOST);
+    SET(d->networks[d->cabletypes[0].net].host_gbps, 1 + d->cabletypes[0].gbps, speed);
+    SET(d->cabletypes[0].gbps, 1 + d->cabletypes[0].gbps, speed);
+    free(image.data);
+}
+
 /* --- shapes */
 
 enum { PORTS = 64, DEVICES = 400 };
@@ -275,7 +328,8 @@ static void put_row(struct world *w, uint32_t *first, uint32_t count, enum myr_d
 static void build(struct world *w, const struct myr_network *net)
 {
     bool routers = net->topology == MYR_TOPOLOGY_DRAGONFLY || net->topology == MYR_TOPOLOGY_TORUS;
-    *w = (struct world){.head.nodes = 1};
+    *w = (struct world){
+        .head = {.servers = 1, .nodes = 1, .gpus = 1, .nodes_per_server = 1, .gpus_per_node = 1}};
     w->design = (struct myr_design){.head = &w->head,
                                     .networks = w->nets,
                                     .device_count = 1,
@@ -295,6 +349,7 @@ static void build(struct world *w, const struct myr_network *net)
         w->nets[i].planes = 1;
     }
     w->nets[MYR_NET_COMPUTE] = *net;
+    w->nets[MYR_NET_COMPUTE].host_gbps = 400;
     w->place[0] = (struct myr_place){.kind = MYR_DEVICE_NODE, .net = MYR_NET_COUNT};
     w->types[0] = (struct myr_devtype){.group_count = 1, .port_count = PORTS};
     w->types[0].groups[0] =
@@ -496,6 +551,7 @@ int main(void)
         cmocka_unit_test(domains_name_devices),
         cmocka_unit_test(racks_trays_and_chains_lead_somewhere),
         cmocka_unit_test(hosts_stand_in_rows),
+        cmocka_unit_test(groups_of_servers_are_all_nodes_one_after_the_other),
         cmocka_unit_test(a_network_has_the_shape_of_its_topology),
         cmocka_unit_test(a_design_comes_through_a_pipe),
     };

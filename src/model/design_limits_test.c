@@ -100,9 +100,17 @@ static void groups_of_servers_have_limits(void **state)
     struct myr_server_group *group = &image.design.groups[image.design.group_count - 1];
     const char *says = "a server group has a field outside (at 1)";
     assert_int_equal(image.design.group_count, 2);
-    SET(group->gpus_per_node, 1, NULL);
+    /* The head counts all GPUs: one more or less of them is told too. */
+    uint32_t *gpus = &image.design.head->gpus, others = *gpus - group->nodes * group->gpus_per_node;
+    const uint32_t right[] = {1, 1024}, before = group->gpus_per_node;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(right); i++) {
+        group->gpus_per_node = right[i];
+        SET(*gpus, others + group->nodes * right[i], NULL);
+        SET(*gpus, others + group->nodes * right[i] + 1,
+            "servers, nodes and GPUs do not add up (at 0)");
+    }
+    group->gpus_per_node = before;
     SET(group->gpus_per_node, 0, says);
-    SET(group->gpus_per_node, 1024, NULL);
     SET(group->gpus_per_node, 1025, says);
     SET(group->nodes_per_server, 1, NULL);
     SET(group->nodes_per_server, 0, says);

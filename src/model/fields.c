@@ -2,6 +2,7 @@
 #include "fields.h"
 
 #include "myriad/model/catalog.h"
+#include "myriad/text.h"
 
 /* No name, title or note is longer; what a user writes is copied, compared and printed. */
 enum { KEYS_MAX = 96, TEXT_BYTES_MAX = 1000 };
@@ -193,6 +194,27 @@ int fields_read(struct myr_arena *arena, const struct myr_doc *map, const char *
         }
     }
     return MYR_OK;
+}
+
+bool fields_cents(double amount, int64_t *ret)
+{
+    double cents = amount * 100, whole = (double)(int64_t)(cents + 0.5);
+    double off = cents < whole ? whole - cents : cents - whole;
+    *ret = (int64_t)whole;
+    /* What a decimal number is off by as a binary one, and no more. */
+    return off <= 1e-9 + whole * 1e-15;
+}
+
+int fields_price(const struct myr_doc *node, int64_t *ret, struct myr_err *err)
+{
+    double amount;
+    char shown[MYR_EXCERPT_MAX];
+    MYR_TRY(myr_doc_double(node, "price", 0, 1e12, &amount, err));
+    return fields_cents(amount, ret)
+               ? MYR_OK
+               : myr_doc_error(err, node, MYR_EINVAL,
+                               "'price' is '%s', a number with at most two decimals is expected",
+                               myr_text_excerpt(node->text, shown));
 }
 
 bool fields_is_currency(struct myr_str text)

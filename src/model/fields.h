@@ -102,6 +102,14 @@ MYR_MUST_USE int fields_read(struct myr_arena *arena, const struct myr_doc *map,
                              struct myr_err *err);
 
 /*
+ * Money is counted in whole cents, so that sums do not depend on their order. What has more than
+ * two decimals is refused: rounded, a price of 0.333 would be another one. fields_cents(): whether
+ * it has at most two.
+ */
+bool fields_cents(double amount, int64_t *ret);
+MYR_MUST_USE int fields_price(const struct myr_doc *node, int64_t *ret, struct myr_err *err);
+
+/*
  * Currencies are compared as they are written, so their form is one: any three capital letters.
  * Of a map: its key 'currency', where it has one.
  */

@@ -117,18 +117,25 @@ static void a_list_is_read_or_refused(void **state)
     }
 }
 
-/* Groups of three, a point, whole cents. */
+/* Groups of three, a point, whole cents: rounded to them it would be another price. */
 static void amounts_are_read_or_refused(void **state)
 {
     static const struct {
         const char *text;
-        long long cents; /* -1: it is refused */
+        long long cents; /* -1: it is refused, -2: as more exact than money is counted */
     } rows[] = {
         {"0", 0},
         {"7", 700},
-        {"0.004", 0},
-        {"0.005", 1},
-        {"1.999", 200},
+        {"0.004", -2},
+        {"0.005", -2},
+        {"0.333", -2},
+        {"1.999", -2},
+        {"1234567.891", -2},
+        {"0.33", 33},
+        {"0.330", 33},
+        {"2.675", -2},
+        {"1.10", 110},
+        {"4.35", 435},
         {"12345.67", 1234567},
         {"1,234", 123400},
         {"12,345", 1234500},
@@ -169,9 +176,9 @@ static void amounts_are_read_or_refused(void **state)
         myr_buf_printf(&csv, "part,price\nh100-8gpu,\"%s\"\n", rows[i].text);
         put_list(f, csv.data, &said);
         if (rows[i].cents < 0) {
-            snprintf(wanted, sizeof(wanted),
-                     "l.csv:2:11: 'price' is '%s', a number from 0 to 1000000000000 is expected",
-                     rows[i].text);
+            snprintf(wanted, sizeof(wanted), "l.csv:2:11: 'price' is '%s', a number %s is expected",
+                     rows[i].text,
+                     rows[i].cents == -2 ? "with at most two decimals" : "from 0 to 1000000000000");
         } else {
             snprintf(wanted, sizeof(wanted), "h100-8gpu=%lld (l.csv) -", rows[i].cents);
         }

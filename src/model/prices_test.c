@@ -24,8 +24,8 @@ static void a_book_is_read_whole(void **state)
     struct fixture *f = *state;
     assert_added(f, "prices:\n  mine:\n    title: My prices\n    currency: EUR\n"
                     "    date: 2024-06\n    source: a quote\n    warranty_months: 36\n"
-                    "    parts:\n      h100-8gpu: 250000.005\n"
-                    "      cx7-400g: {price: 0.004, per_servers: 7, warranty_months: 12, "
+                    "    parts:\n      h100-8gpu: 250000.01\n"
+                    "      cx7-400g: {price: 0.04, per_servers: 7, warranty_months: 12, "
                     "assumed: true, note: by hand}\n");
     const struct myr_price_book *book = book_of(f, "mine");
     assert_string_equal(book->title, "My prices");
@@ -35,10 +35,10 @@ static void a_book_is_read_whole(void **state)
     assert_int_equal(book->warranty_months, 36);
     assert_int_equal(book->prices.count, 2);
     const struct myr_price *server = myr_price_find(book, find_part(f, "h100-8gpu"));
-    assert_int_equal(server->cents, 25000001); /* rounded to whole cents */
+    assert_int_equal(server->cents, 25000001);
     assert_true(server->per_servers == 0 && server->warranty_months == 0 && !server->assumed);
     const struct myr_price *nic = myr_price_find(book, find_part(f, "cx7-400g"));
-    assert_int_equal(nic->cents, 0);
+    assert_int_equal(nic->cents, 4);
     assert_int_equal(nic->per_servers, 7);
     assert_int_equal(nic->warranty_months, 12);
     assert_true(nic->assumed);

@@ -81,13 +81,11 @@ static int read_prices(struct myr_arena *arena, const struct myr_catalog *catalo
     for (uint32_t i = 0; parts && i < parts->count; i++) {
         const struct myr_doc_entry *entry = &parts->entries[i];
         struct myr_price price = {.part = myr_catalog_find(catalog, entry->key)};
-        double amount;
         if (price.part == MYR_PART_NONE) {
             struct myr_doc place = catalog_key_place(entry);
             return spec_unknown_part(catalog, &place, entry->key, "prices", err);
         }
-        MYR_TRY(myr_doc_double(entry->value, "price", 0, 1e12, &amount, err));
-        price.cents = (int64_t)(amount * 100 + 0.5); /* money is counted in whole cents */
+        MYR_TRY(fields_price(entry->value, &price.cents, err));
         price.note = myr_arena_printf(arena, "the spec's own price");
         myr_vec_push(&spec->own_prices, price);
     }

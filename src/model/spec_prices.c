@@ -150,6 +150,9 @@ static int read_row(struct list *list, struct myr_err *err)
     if (!read_amount(cell(list, PRICE), &amount)) {
         return complain(list, PRICE, err, "a number from 0 to 1000000000000");
     }
+    if (!fields_cents(amount, &price.cents)) {
+        return complain(list, PRICE, err, "a number with at most two decimals");
+    }
     if (currency.len > 0 && !fields_is_currency(currency)) {
         return complain(list, CURRENCY, err, "three capital letters (CNY, USD)");
     }
@@ -164,7 +167,6 @@ static int read_row(struct list *list, struct myr_err *err)
     if (date.len > 0 && !myr_str_is_date(date)) {
         return complain(list, DATE, err, "a date like 2026-11-16");
     }
-    price.cents = (int64_t)(amount * 100 + 0.5); /* money is counted in whole cents */
     price.note = myr_arena_printf(list->arena, "%s%s%.*s", list->csv.file, date.len ? ", " : "",
                                   (int)date.len, date.data);
     myr_vec_push(&list->prices, price);

@@ -98,15 +98,16 @@ static void advise_islands(struct plan *plan)
     if (most % step == 0) {
         plan_finding(
             plan, MYR_SEVERITY_INFO, "advice-island", "compute", "fewer islands, up to that size",
-            "the largest island of these switches is %u leaves at %g:1 above it, %u are used", most,
-            ratio, out->pod_leaves);
+            "the largest island of these switches is %s at %g:1 above it, %u %s used",
+            MYR_COUNT(most, "leaf"), ratio, out->pod_leaves, out->pod_leaves == 1 ? "is" : "are");
         return;
     }
     plan_finding(plan, MYR_SEVERITY_INFO, "advice-island", "compute",
                  "fewer islands, up to that size",
-                 "the largest island of these switches is %u leaves at %g:1 above it, %u in steps "
-                 "of %u; %u are used",
-                 most, ratio, most / step * step, step, out->pod_leaves);
+                 "the largest island of these switches is %s at %g:1 above it, %u in steps of %u; "
+                 "%u %s used",
+                 MYR_COUNT(most, "leaf"), ratio, most / step * step, step, out->pod_leaves,
+                 out->pod_leaves == 1 ? "is" : "are");
 }
 
 void plan_advice(struct plan *plan)

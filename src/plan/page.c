@@ -187,9 +187,9 @@ const char *myr_plan_power(double kw, char ret[MYR_PLAN_POWER_MAX])
         {1, 10000, 1, MYR_UNIT_BEHIND, "kW"},
         {1000, 0, 2, MYR_UNIT_BEHIND, "MW"},
     };
-    char text[MYR_AMOUNT_BYTES];
-    snprintf(ret, MYR_PLAN_POWER_MAX, "%.*s", MYR_PLAN_POWER_MAX - 1,
-             myr_text_in_unit(kw, units, 2, text));
+    const struct myr_unit *unit = &units[myr_text_unit(kw, units, 2)];
+    snprintf(ret, MYR_PLAN_POWER_MAX, "%.*s %s", MYR_PLAN_POWER_MAX - 4,
+             MYR_NUMBER(kw / unit->size, unit->digits), unit->name);
     return ret;
 }
 
@@ -214,9 +214,10 @@ static void show_power(const struct myr_design *design, struct myr_answer *answe
     /* Money is whole cents in 64 bits: an absurd tariff must not pass them. */
     myr_plan_money(cost < 9e16 ? (int64_t)(cost * 100 + 0.5) : INT64_MAX / 2,
                    plan_figure_text(design, FIG_ENERGY_CURRENCY), money);
-    myr_answer_fact(answer, "energy", "%.1f GWh a year, %s, %.0f t of CO2; %s assumed",
-                    plan_figure_of(design, FIG_MWH) / 1000, money,
-                    plan_figure_of(design, FIG_CARBON), MYR_COUNT(assumed, "figure"));
+    myr_answer_fact(answer, "energy", "%s GWh a year, %s, %s t of CO2; %s assumed",
+                    MYR_NUMBER(plan_figure_of(design, FIG_MWH) / 1000, 1), money,
+                    MYR_NUMBER(plan_figure_of(design, FIG_CARBON), 0),
+                    MYR_COUNT(assumed, "figure"));
 }
 
 /* What it is, then what it costs, then how it is built: whoever stops reading has had the most. */
@@ -245,9 +246,10 @@ void myr_plan_page(const struct myr_design *design, struct myr_answer *answer,
     }
     /* Decimal terabytes, as disks are sold. */
     if (head->storage_servers) {
-        myr_answer_fact(answer, "storage", "%s, %.2f TB raw, %.2f TB usable",
-                        MYR_COUNT(head->storage_servers, "server"), myr_plan_raw_tb(head),
-                        myr_plan_usable_tb(head));
+        myr_answer_fact(answer, "storage", "%s, %s TB raw, %s TB usable",
+                        MYR_COUNT(head->storage_servers, "server"),
+                        MYR_NUMBER(myr_plan_raw_tb(head), 2),
+                        MYR_NUMBER(myr_plan_usable_tb(head), 2));
     }
     plan_room_page(design, answer);
     show_power(design, answer);

@@ -253,7 +253,20 @@ MYR_MUST_USE int plan_price(struct plan *plan, struct myr_err *err);
 void plan_bill_row(struct plan *plan, const char *system, const char *name, uint32_t part,
                    uint64_t quantity, const char *rule, const char *inputs);
 /* Whether a line of the bill has a price; without one there is no sum. */
-bool plan_priced(const struct plan *plan);
+static inline bool plan_any_price(const struct myr_bom_row *rows, size_t count)
+{
+    bool priced = false;
+    for (size_t i = 0; i < count; i++) {
+        priced = priced || rows[i].unit_cents >= 0;
+    }
+    return priced;
+}
+
+static inline bool plan_priced(const struct plan *plan)
+{
+    return plan_any_price(plan->bom.items, plan->bom.count);
+}
+
 /* An error where a line made the total more than can be counted. */
 MYR_MUST_USE int plan_countable(const struct plan *plan, struct myr_err *err);
 
@@ -262,6 +275,18 @@ void plan_host_slots(struct net_plan *net);
 /* Where hosts have several kinds of cards, a switch takes them in whole splitters. */
 MYR_MUST_USE int plan_whole_splitters(const struct net_plan *net, uint32_t down,
                                       struct myr_err *err);
+
+/*
+ * What stands in racks without being a device: servers of storage tiers, which are in no network,
+ * and boxes of the bill. Begins as {}; false: no more kinds.
+ */
+struct plan_pieces {
+    uint32_t part;
+    uint64_t count;
+    const char *what; /* for messages */
+    size_t next;
+};
+bool plan_next_pieces(const struct plan *plan, struct plan_pieces *at);
 
 /* What was asked of storage and what each wish needs (storage/); the bill's rows of its tiers. */
 void plan_storage_figures(struct plan *plan);

@@ -52,8 +52,11 @@ static const char *price_text(struct plan *plan, const struct myr_price *price)
     }
     /* What it is for matters more than its note. */
     if (price->per_servers) {
-        return myr_arena_printf(plan->arena, "price for each started %u servers%s",
-                                price->per_servers, price->assumed ? ", assumed" : "");
+        return price->per_servers == 1
+                   ? myr_arena_printf(plan->arena, "price for each server%s",
+                                      price->assumed ? ", assumed" : "")
+                   : myr_arena_printf(plan->arena, "price for each started %u servers%s",
+                                      price->per_servers, price->assumed ? ", assumed" : "");
     }
     return price->assumed ? myr_arena_printf(plan->arena, "assumed%s%s", price->note ? ": " : "",
                                              price->note ? price->note : "")
@@ -435,15 +438,6 @@ static void supplied_finding(struct plan *plan)
                      "remove 'supplied' to have them listed",
                      "supplied by others and not in the bill of materials: %s", list.data);
     }
-}
-
-bool plan_priced(const struct plan *plan)
-{
-    bool priced = false;
-    for (size_t i = 0; i < plan->bom.count; i++) {
-        priced = priced || plan->bom.items[i].unit_cents >= 0;
-    }
-    return priced;
 }
 
 /* Asked at the end of the bill, when the first part that broke it is known. */

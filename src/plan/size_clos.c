@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "fits.h"
 
 /*
@@ -230,6 +232,24 @@ static uint32_t pod_step(const struct net_plan *net)
 }
 
 /*
+ * Pods of whole steps that are as alike as they can be: so many leaves each that 'wanted' of them
+ * hold all. A number of steps cannot be cut into any number of pods: 9 make 3 or 5 of them, not 4.
+ */
+static uint32_t pods_for(const struct net_plan *net, uint32_t wanted)
+{
+    uint32_t steps = ceil_div(net->unit_leaves, pod_step(net));
+    return ceil_div(steps, ceil_div(steps, wanted));
+}
+
+/* 'islands' is a number of pods, and no upper bound: it is built, or refused. */
+static bool cuts_into_islands(const struct net_plan *net)
+{
+    uint32_t islands = net->spec->islands, leaves = net->spec->pod_leaves;
+    uint32_t pods = leaves ? ceil_div(net->unit_leaves, leaves) : pods_for(net, islands);
+    return pods == islands;
+}
+
+/*
  * The smallest pod that works. Its leaves are a multiple of the rails (without rails: of a node's
  * ports, so that a pod is never smaller than what one rail group would be), and in the first pass
  * divide the uplinks, as the regular form wants.
@@ -239,7 +259,7 @@ static bool size_three_tiers(struct net_plan *net)
     uint32_t step = pod_step(net);
     MYR_ASSERT(step > 0);
     /* No number of pods would help: too_big() says what is expected. */
-    if (net->spec->pod_leaves % step) {
+    if (net->spec->pod_leaves % step || (net->spec->islands && !cuts_into_islands(net))) {
         return false;
     }
     if (net->spec->pod_leaves || net->spec->islands) {
@@ -287,6 +307,37 @@ static bool size_tiers(struct net_plan *net, uint32_t tiers, struct myr_err *err
                         : size_three_tiers(net);
 }
 
+/* Which numbers of pods there are around the one that was asked for, at its place. */
+static int no_such_islands(const struct net_plan *net, struct myr_err *err)
+{
+    const struct myr_doc *at = myr_doc_get(net->node, "islands");
+    uint32_t islands = net->spec->islands, step = pod_step(net), leaves = net->unit_leaves;
+    char total[32];
+    myr_u64_grouped(leaves, total);
+    if (net->spec->pod_leaves) {
+        uint32_t pods = ceil_div(leaves, net->spec->pod_leaves);
+        return myr_doc_error(err, at, MYR_EINVAL,
+                             "'islands' is %u, and %s %s in pods of %u, as 'pod_leaves' has them, "
+                             "make %u",
+                             islands, total, leaves == 1 ? "leaf" : "leaves", net->spec->pod_leaves,
+                             pods);
+    }
+    /* The pods next in size on either side; above the number of steps there is nothing. */
+    uint32_t below = pods_for(net, islands), above = islands + 1;
+    while (above <= ceil_div(leaves, step) && pods_for(net, above) != above) {
+        above++;
+    }
+    char or_above[32] = "";
+    if (above <= ceil_div(leaves, step)) {
+        snprintf(or_above, sizeof(or_above), " or %u", above);
+    }
+    return myr_doc_error(err, at, MYR_EINVAL,
+                         "'islands' is %u, %u%s is expected: %s %s in steps of %u cannot be cut "
+                         "into %u alike",
+                         islands, below, or_above, total, leaves == 1 ? "leaf" : "leaves", step,
+                         islands);
+}
+
 /* Told by what the spec gave: pods, islands, tiers, else the largest number of tiers. */
 static int too_big(const struct plan *plan, const struct net_plan *net, struct myr_err *err)
 {
@@ -297,6 +348,9 @@ static int too_big(const struct plan *plan, const struct net_plan *net, struct m
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "'pod_leaves' is %u, a multiple of %u is expected",
                              net->spec->pod_leaves, pod_step(net));
+    }
+    if (net->spec->islands && net->out.tiers == 3 && !cuts_into_islands(net)) {
+        return no_such_islands(net, err);
     }
     int rc = myr_doc_error(
         err, net->node, MYR_EINVAL,
@@ -336,8 +390,11 @@ static void finish(struct plan *plan, struct net_plan *net)
     if (out->tiers == 3 && net->unit_leaves % out->pod_leaves) {
         plan_finding(plan, MYR_SEVERITY_INFO, "partial-pod", myr_net_names[net->id],
                      "a number of servers that fills whole pods is even",
-                     "the last pod has %u of %u leaves, and all its %u spines",
-                     net->unit_leaves % out->pod_leaves, out->pod_leaves, out->pod_spines);
+                     "the last pod has %u of %u leaves, and %s", net->unit_leaves % out->pod_leaves,
+                     out->pod_leaves,
+                     out->pod_spines == 1
+                         ? "its one spine"
+                         : myr_arena_printf(plan->arena, "all its %u spines", out->pod_spines));
     }
 }
 

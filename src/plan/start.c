@@ -118,8 +118,14 @@ static void list_assumed(struct myr_arena *arena, const struct myr_plan_start *s
         assume(arena, text, "%s GPUs: whole servers of %llu",
                myr_u64_grouped(servers * each, grouped), (unsigned long long)each);
     }
-    /* What the planner will choose is said in words, since the spec does not show it. */
-    assume(arena, text, "compute: one network with rails, 1:1, all NICs of a node on it");
+    /*
+     * What the planner will choose is said in words, since the spec does not show it. Whether one
+     * switch holds all is known when it is planned.
+     */
+    text->network = text->assumed.count;
+    assume(arena, text,
+           "compute: one network with rails, 1:1, all NICs of a node on it; one switch alone where "
+           "it holds all");
     if (start->fabric == MYR_FABRIC_ANY) {
         assume(arena, text,
                "the switch is the first of the catalogue that suits the NICs; give "
@@ -160,6 +166,14 @@ int myr_start_write(struct myr_arena *arena, const struct myr_catalog *catalog,
     put_rest(buf);
     list_assumed(arena, start, server, servers, ret);
     return MYR_OK;
+}
+
+void myr_start_built(const struct myr_design *design, struct myr_start_text *text)
+{
+    bool one = design->networks[MYR_NET_COMPUTE].tiers == 1;
+    text->assumed.items[text->network] =
+        one ? "compute: one switch that holds all NICs of the nodes, 1:1, so no rails"
+            : "compute: one network with rails, 1:1, all NICs of a node on it";
 }
 
 /* The assumed lines themselves lie in the arena. */

@@ -53,7 +53,9 @@ static void a_spec_is_begun_from_a_few_words(void **state)
             }
             if (starts[i].gpus < 10000) {
                 planned_begin(&again, text.spec.data);
-                myr_buf_printf(&told, "%u gpus\n", again.design.head->gpus);
+                myr_start_built(&again.design, &text);
+                myr_buf_printf(&told, "%u gpus, %s\n", again.design.head->gpus,
+                               text.assumed.items[text.network]);
                 planned_end(&again);
             }
         }

@@ -21,6 +21,10 @@ static void money_is_said_in_millions_from_one_on(void **state)
         {4868110000, "48.68 M CNY"},
         {4868500000, "48.69 M CNY"},
         {123456789000, "1,234.57 M CNY"},
+        {99999999000000, "999,999.99 M CNY"},
+        {99999999999900, "1.00 T CNY"},
+        {1200000000000000, "12.00 T CNY"},
+        {INT64_MAX, "92,233.72 T CNY"},
     };
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
         char text[MYR_PLAN_MONEY_MAX];

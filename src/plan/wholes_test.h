@@ -48,7 +48,7 @@ static const char *const wholes[] = {
     "servers: 10\nserver: bare\n" COMPUTE("switch: capped, topology: rail-only"),
     "servers: 30\nserver: bare\n" COMPUTE("switch: eight, topology: rail-only"),
     "servers: 5\nserver: bare\n" COMPUTE("switch: eight, topology: clos, islands: 2"),
-    "servers: 5\nserver: bare\n" COMPUTE("switch: eight, topology: clos, islands: 3, fill: dense"),
+    "servers: 5\nserver: bare\n" COMPUTE("switch: eight, topology: clos, islands: 2, fill: dense"),
     "servers: 8\nserver: bare\n" COMPUTE("switch: twelve, topology: rail, islands: 2, "
                                          "oversubscription: [1, 2]"),
     "servers: 8\nserver: bare\n" COMPUTE("switch: twelve, topology: rail, pod_leaves: 3"),
@@ -56,7 +56,7 @@ static const char *const wholes[] = {
     "servers: 40\nserver: bare\n" COMPUTE("switch: eight, topology: clos"),
     "servers: 40\nserver: bare\n" COMPUTE("switch: eight, topology: clos, tiers: 2"),
     "servers: 40\nserver: bare\n" COMPUTE("switch: eight, topology: clos, tiers: 1"),
-    "servers: 40\nserver: bare\n" COMPUTE("switch: eight, topology: clos, islands: 9"),
+    "servers: 40\nserver: bare\n" COMPUTE("switch: eight, topology: clos, islands: 10"),
     "servers: 40\nserver: bare\n" COMPUTE("switch: eight, topology: clos, pod_leaves: 4"),
     "servers: 4\nserver: bare\n" COMPUTE("switch: eight, topology: clos, leaf_down: 9"),
     "servers: 4\nserver: bare\n" COMPUTE("switch: eight, topology: clos, leaf_up: 8"),
@@ -269,7 +269,7 @@ static const char *const wholes[] = {
     "servers: 20\nserver: bare\n" COMPUTE("switch: capped, topology: clos, tiers: 2"),
     "servers: 48\n" COMPUTE("switch: mqm9790-ns2f, islands: 2, oversubscription: [1, 7]"),
     "servers: 48\n" COMPUTE("switch: mqm9790-ns2f, islands: 2, oversubscription: [1, 3]"),
-    "servers: 48\n" COMPUTE("switch: mqm9790-ns2f, topology: clos, islands: 3"),
+    "servers: 48\n" COMPUTE("switch: mqm9790-ns2f, topology: clos, islands: 2"),
 
     /* Pins that break one rule each, and free parts beside them. */
     "servers: 2\n" PINNED("switch_optic: few-lanes"),

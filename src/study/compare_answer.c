@@ -154,13 +154,12 @@ static void show_sides(struct myr_answer *answer, const struct myr_design_compar
     for (uint32_t i = 0; i < all->count; i++) {
         const struct myr_compare_side *side = &all->sides[i];
         const struct myr_network *net = &side->design.networks[MYR_NET_COMPUTE];
-        char gpus[32];
         const char *technology = technology_of(side);
-        myr_answer_fact(answer, compare_letter(i), "%s: %s GPUs, %s, %s of %u tiers, %s",
-                        side->name, myr_u64_grouped(side->design.head->gpus, gpus),
+        myr_answer_fact(answer, compare_letter(i), "%s: %s, %s, %s of %s, %s", side->name,
+                        MYR_COUNT(side->design.head->gpus, "GPU"),
                         technology ? technology : "unknown switches",
-                        myr_topology_name((enum myr_topology)net->topology), net->tiers,
-                        myr_policy_names[side->policy]);
+                        myr_topology_name((enum myr_topology)net->topology),
+                        MYR_COUNT(net->tiers, "tier"), myr_policy_names[side->policy]);
     }
 }
 

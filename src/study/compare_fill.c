@@ -494,13 +494,15 @@ static void note_designs(struct fill *fill)
                  compare_letter(i), errors, errors == 1 ? "" : "s");
         }
         if (side->group) {
-            note(fill, "%s: traffic and training are on the group %s alone, %u of %u GPUs",
-                 compare_letter(i), side->group, side->job.head->gpus, side->design.head->gpus);
+            note(fill, "%s: traffic and training are on the group %s alone, %s of %s",
+                 compare_letter(i), side->group, MYR_NUMBER(side->job.head->gpus, 0),
+                 MYR_COUNT(side->design.head->gpus, "GPU"));
         }
         /* Sums of designs of different size say little. */
         if (i > 0 && side->design.head->gpus != all->sides[0].design.head->gpus) {
-            note(fill, "%s has %u GPUs, a has %u: look at what is said of one GPU or token",
-                 compare_letter(i), side->design.head->gpus, all->sides[0].design.head->gpus);
+            note(fill, "%s has %s, a has %s: look at what is said of one GPU or token",
+                 compare_letter(i), MYR_COUNT(side->design.head->gpus, "GPU"),
+                 MYR_NUMBER(all->sides[0].design.head->gpus, 0));
         }
     }
     if (fill->same_gaps && all->sides[0].unpriced) {

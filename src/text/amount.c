@@ -18,6 +18,24 @@ const char *myr_text_count(uint64_t count, const char *word, char ret[MYR_AMOUNT
     return ret;
 }
 
+const char *myr_text_number(double value, uint32_t digits, char ret[MYR_AMOUNT_BYTES])
+{
+    char plain[MYR_AMOUNT_BYTES], grouped[32];
+    uint64_t whole;
+    if (!(value > -1e15 && value < 1e15)) {
+        snprintf(ret, MYR_AMOUNT_BYTES, "%.4g", value);
+        return ret;
+    }
+    /* Rounded once, as a whole: 999.96 with one digit is 1,000.0. */
+    snprintf(plain, sizeof(plain), "%.*f", digits < 12 ? (int)digits : 12, value);
+    size_t sign = plain[0] == '-', len = strspn(plain + sign, "0123456789");
+    bool read = myr_str_to_u64((struct myr_str){plain + sign, len}, &whole);
+    MYR_ASSERT(read);
+    snprintf(ret, MYR_AMOUNT_BYTES, "%s%s%.16s", sign ? "-" : "", myr_u64_grouped(whole, grouped),
+             plain + sign + len);
+    return ret;
+}
+
 const char *myr_text_duration(int64_t seconds, char ret[MYR_AMOUNT_BYTES])
 {
     static const struct {

@@ -59,6 +59,31 @@ static void durations_are_two_units_long(void **state)
     assert_string_equal(MYR_DURATION(INT64_MIN), "0 s");
 }
 
+static void numbers_have_groups_of_three_before_the_point(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        uint32_t digits;
+        const char *text;
+    } cases[] = {
+        {0, 0, "0"},
+        {999.4, 0, "999"},
+        {999.96, 1, "1,000.0"},
+        {1419.44, 1, "1,419.4"},
+        {100217, 0, "100,217"},
+        {1234567.891, 2, "1,234,567.89"},
+        {-1234.5, 1, "-1,234.5"},
+        {-0.4, 0, "-0"},
+        {0.25, 3, "0.250"},
+        {1e15, 1, "1e+15"},
+        {-2e300, 0, "-2e+300"},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        assert_string_equal(MYR_NUMBER(cases[i].value, cases[i].digits), cases[i].text);
+    }
+}
+
 /* Just below each border, on it, and what rounds to it. */
 static void the_unit_follows_from_what_is_written(void **state)
 {
@@ -107,6 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_is_one_and_all_others_are_many),
+        cmocka_unit_test(numbers_have_groups_of_three_before_the_point),
         cmocka_unit_test(durations_are_two_units_long),
         cmocka_unit_test(the_unit_follows_from_what_is_written),
     };

@@ -44,18 +44,25 @@ const struct myr_command cli_explain_plan_command = {
     .young = true,
 };
 
-/* The value is a text: it has the digits that the plan prints. */
+/*
+ * The value is a text: it has the digits that the plan prints. One that the plan does not have is
+ * null, with the reason in place of inputs.
+ */
 static void put(struct myr_answer *answer, const struct myr_explained *found)
 {
+    bool null = found->value->kind == MYR_VALUE_NULL;
+    const char *value =
+        null ? NULL
+             : myr_arena_printf(answer->arena, "%.*s", (int)found->value->text.len,
+                                found->value->text.data ? found->value->text.data : "");
     myr_answer_object(answer, NULL);
     myr_answer_text(answer, "path", found->path);
-    myr_answer_text(answer, "value",
-                    myr_arena_printf(answer->arena, "%.*s", (int)found->value->text.len,
-                                     found->value->text.data ? found->value->text.data : ""));
+    myr_answer_text(answer, "value", value);
     myr_answer_text(answer, "unit", found->unit);
     myr_answer_text(answer, "basis", found->basis);
     myr_answer_text(answer, "rule", found->rule);
     myr_answer_text(answer, "inputs", found->inputs);
+    myr_answer_text(answer, "why", found->why);
     myr_answer_end(answer);
 }
 
@@ -78,7 +85,9 @@ static void show(struct myr_answer *answer, const struct myr_explained *found,
                     null ? "" : found->unit);
     myr_answer_fact(answer, "rule", "%s", found->rule);
     myr_answer_fact(answer, found->why ? "why" : "inputs", "%s",
-                    found->inputs[0] ? found->inputs : "none");
+                    found->why         ? found->why
+                    : found->inputs[0] ? found->inputs
+                                       : "none");
     myr_answer_fact(answer, "basis", "%s", found->basis);
 }
 

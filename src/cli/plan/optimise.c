@@ -36,6 +36,21 @@ const struct myr_command cli_plan_optimise_command = {
     .young = true,
 };
 
+/* The best one is planned to the last file by the same question with a folder. */
+static void hint_next(struct cli *cli, const struct options *options, const struct myr_spec *spec)
+{
+    struct myr_answer *answer = &cli->answer;
+    if (options->out) {
+        const char *file = myr_arena_printf(&cli->arena, "%s/design.myr", options->out);
+        myr_answer_next(answer, NULL, "myriad design %s", myr_answer_word(answer, file));
+        return;
+    }
+    const char *folder =
+        myr_arena_printf(&cli->arena, "out/%s", myr_answer_file(answer, spec->name, "design"));
+    myr_answer_next(answer, NULL, "%s --out %s", cli_again(cli, cli->command, "out"),
+                    myr_answer_word(answer, folder));
+}
+
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
@@ -60,6 +75,9 @@ static int run(struct cli *cli, struct myr_err *err)
     myr_optimise_answer(&optimum, &catalog, &cli->answer);
     struct myr_named_files inputs = myr_spec_named_files(&spec);
     cli_put_inputs(cli, &inputs, 1);
+    if (optimum.best_count) {
+        hint_next(cli, options, &spec);
+    }
     cli->no = optimum.best_count == 0;
     return MYR_OK;
 }

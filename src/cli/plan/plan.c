@@ -59,7 +59,7 @@ static const struct myr_option rows[] = {
              "a price list (CSV: part,price,currency,date), in place of the spec's"),
     {CLI_ROW("gpus", MYR_OPTION_U64, "N", struct options, gpus,
              "without SPEC: how many GPUs; what is assumed is said"),
-     .max = CLI_PLAN_GPUS_MAX, .young = true},
+     .min = 1, .max = CLI_PLAN_GPUS_MAX, .young = true},
     {CLI_ROW("server", MYR_OPTION_TEXT, "NAME", struct options, server,
              "with --gpus: what they are in: h100, h200, b200, gb200"),
      .young = true},
@@ -285,6 +285,9 @@ static int run(struct cli *cli, struct myr_err *err)
     const struct myr_plan_listener listener = cli_plan_steps_begin(
         &steps, (options->next ? 2 : 1) * MYR_PLAN_STEPS + (options->out ? MYR_PLAN_FILES_MAX : 0));
     MYR_TRY(myr_plan_heard(&cli->arena, &catalog, &spec, &listener, &design, err));
+    if (!cli->operands.count) {
+        myr_start_built(&design, &start);
+    }
     MYR_TRY(plan_next(cli, options, &catalog, &prices, &design, &listener, &larger, &next, err));
     if (options->out && options->crews) {
         /* Crews install all of it: growth from nothing has every device and cable in it. */

@@ -63,6 +63,7 @@ struct audit_line {
     const char *rack;            /* layout */
     uint8_t ends[MYR_NET_COUNT]; /* of a module: enum audit_end by network */
     uint64_t used;               /* by the flow */
+    bool uncounted;              /* its cell of the quantity is empty */
     bool named;                  /* a finding is about it: no second one about its sum */
 };
 

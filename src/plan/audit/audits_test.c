@@ -285,6 +285,74 @@ static void sums_are_right_to_half_a_unit(void **state)
     end(&w);
 }
 
+/* What is missing from a list is one fault, and a sum that its lines do not make another. */
+static void a_wrong_total_is_told_beside_what_is_missing(void **state)
+{
+    (void)state;
+    struct wanted w;
+    begin(&w, WRITTEN_SPEC);
+    double sum = (double)w.design.head->total_cents / 100;
+    uint32_t tried = 0;
+    for (uint32_t i = 0; i < w.design.bom_count; i++) {
+        const struct myr_bom_row *row = &w.design.bom[i];
+        if (row->unit_cents < 0 || row->quantity < 4) {
+            continue;
+        }
+        const enum edit edits[] = {DROPPED, ONE_LESS};
+        double left[] = {0, (double)row->unit_cents / 100 * (double)(row->quantity - 1)};
+        for (size_t e = 0; e < MYR_ARRAY_COUNT(edits); e++) {
+            double total = sum - (double)row->total_cents / 100 + left[e];
+            /* The sum of the lines that there are is right, any other is not. */
+            for (uint32_t off = 0; off < 2; off++) {
+                MYR_CLEANUP(myr_buf_done) struct myr_buf list = {}, told = {};
+                write_list(&w.design, (struct change){edits[e], i, NULL}, &list);
+                myr_buf_printf(&list, "Total,,,,,%.2f\n", total + off * 5000);
+                tell(&w, (struct myr_audit_document){.bom = {list.data, list.len}, .bom_file = "l"},
+                     &told);
+                assert_true((told.data && strstr(told.data, "list-total")) == (off > 0));
+                tried++;
+            }
+        }
+    }
+    assert_true(tried >= 8);
+    end(&w);
+}
+
+/* A line that was told excuses the sum of the list only where that is the lines' right sum. */
+static void a_wrong_line_excuses_the_total_that_would_be_right(void **state)
+{
+    (void)state;
+    struct wanted w;
+    begin(&w, WRITTEN_SPEC);
+    double sum = (double)w.design.head->total_cents / 100;
+    const struct {
+        double total;
+        bool found;
+    } cases[] = {{sum + 300.75, false}, {sum + 400, false}, {sum, true}, {sum + 350, true}};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        const char *rows = myr_arena_printf(
+            &w.arena, "security,wall,firewall,3,100.25,400.00\nTotal,,,,,%.2f\n", cases[i].total);
+        assert_true(is_found(&w, rows, "line-total"));
+        assert_true(is_found(&w, rows, "list-total") == cases[i].found);
+    }
+    end(&w);
+}
+
+static void a_line_without_a_quantity_is_not_judged_for_it(void **state)
+{
+    (void)state;
+    struct wanted w;
+    begin(&w, WRITTEN_SPEC);
+    /* What is needed, and a lot of something that nobody knows. */
+    assert_true(is_found(&w, "compute,switch,mqm9790-ns2f,,,\n",
+                         "'mqm9790-ns2f' has no quantity; counted as 1, whether that is meant is "
+                         "not judged"));
+    assert_false(is_found(&w, "compute,switch,mqm9790-ns2f,0,,\n", "has no quantity"));
+    assert_true(is_found(&w, "other,training,course-x,,,\n", "'course-x' is not in the catalogue"));
+    assert_false(is_found(&w, "other,training,course-x,,,\n", "has no quantity"));
+    end(&w);
+}
+
 /* The limits of a list: lines, header rows. */
 static void a_list_has_its_limits(void **state)
 {
@@ -324,6 +392,9 @@ int main(void)
         cmocka_unit_test(what_people_write_is_read_as_they_mean_it),
         cmocka_unit_test(a_cost_is_claimed_to_half_a_unit_of_the_list),
         cmocka_unit_test(sums_are_right_to_half_a_unit),
+        cmocka_unit_test(a_wrong_total_is_told_beside_what_is_missing),
+        cmocka_unit_test(a_wrong_line_excuses_the_total_that_would_be_right),
+        cmocka_unit_test(a_line_without_a_quantity_is_not_judged_for_it),
         cmocka_unit_test(a_list_has_its_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

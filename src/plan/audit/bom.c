@@ -123,7 +123,9 @@ static int read_quantity(struct reader *reader, struct audit_line *line, struct 
         return myr_csv_error(err, &reader->csv, (uint32_t)reader->columns[QUANTITY],
                              "'quantity' is %g, a whole number is expected", quantity);
     }
-    line->quantity = quantity < 0 ? 1 : (uint64_t)quantity; /* without a number: one lot */
+    /* Without a number it is one lot, and that is told. */
+    line->uncounted = quantity < 0;
+    line->quantity = line->uncounted ? 1 : (uint64_t)quantity;
     return MYR_OK;
 }
 

@@ -194,41 +194,70 @@ static void judge_parts(struct audit *audit)
     }
 }
 
-/* Products line by line, then the list as a whole. */
-static void judge_sums(struct audit *audit)
+/* As the line says it, and as quantity and price have it; both are one where nothing is wrong. */
+struct sums {
+    double stated, right;
+    bool priced;
+};
+
+/* Products line by line. */
+static struct sums judge_products(struct audit *audit)
 {
-    double sum = 0;
-    bool named = false, priced = false;
+    struct sums sums = {};
     for (size_t i = 0; i < audit->lines.count; i++) {
         const struct audit_line *line = &audit->lines.items[i];
-        named = named || line->named;
-        priced = priced || line->total >= 0;
-        sum += line->total > 0 ? line->total : 0;
-        if (line->unit_price < 0 || line->total < 0 || line->named) {
-            continue; /* a line with a wrong quantity has a wrong sum too */
+        if (line->total < 0) {
+            continue;
         }
-        double product = line->unit_price * (double)line->quantity;
-        /* Totals may be rounded to whole units of money. */
-        if (fabs(product - line->total) > 0.51) {
+        double product = line->unit_price * (double)line->quantity, right = line->total;
+        /*
+         * Totals may be rounded to whole units of money. A line with a wrong quantity has a wrong
+         * sum too.
+         */
+        if (line->unit_price >= 0 && !line->named && fabs(product - line->total) > 0.51) {
             audit_finding(audit, "line-total", line->where, product, line->total,
                           "%s: %llu x %.2f = %.2f, the line says %.2f", line->shown,
                           (unsigned long long)line->quantity, line->unit_price, product,
                           line->total);
+            right = product;
         }
+        sums.stated += line->total;
+        sums.right += right;
+        sums.priced = true;
     }
-    /* Not where anything else is wrong: the sum would follow from that. */
-    if (audit->stated_total >= 0 && priced && fabs(sum - audit->stated_total) > 0.51 && !named &&
-        audit->out->findings.count == audit->said) {
-        audit_finding(audit, "list-total", audit->total_at, sum, audit->stated_total,
-                      "the lines add up to %.2f, the list says %.2f", sum, audit->stated_total);
+    return sums;
+}
+
+/*
+ * The list as a whole: its lines are those that there are, so what is missing does not excuse its
+ * sum. A line that was told excuses it where the list adds up as the line ought to be.
+ */
+static void judge_sums(struct audit *audit)
+{
+    struct sums sums = judge_products(audit);
+    double total = audit->stated_total;
+    if (total >= 0 && sums.priced && fabs(sums.stated - total) > 0.51 &&
+        fabs(sums.right - total) > 0.51) {
+        audit_finding(audit, "list-total", audit->total_at, sums.stated, total,
+                      "the lines add up to %.2f, the list says %.2f", sums.stated, total);
     }
 }
 
-/* Lines that are not in the catalogue, with what was done about them. */
+/*
+ * Lines that are not in the catalogue, with what was done about them, and those that do not say how
+ * many: a lot of services is one, and so is a cell that somebody forgot.
+ */
 static void judge_doubts(struct audit *audit)
 {
     for (size_t i = 0; i < audit->lines.count; i++) {
         const struct audit_line *line = &audit->lines.items[i];
+        if (line->uncounted && line->role != AUDIT_UNKNOWN) {
+            audit_doubt(audit, line->where,
+                        myr_arena_printf(audit->arena,
+                                         "'%s' has no quantity; counted as 1, whether that is "
+                                         "meant is not judged",
+                                         line->shown));
+        }
         if (line->part != MYR_PART_NONE) {
             continue;
         }

@@ -162,13 +162,19 @@ static bool explain(const struct myr_design *design, struct myr_answer *answer, 
     if (absent) {
         ret->basis = myr_basis_names[MYR_BASIS_COMPUTED];
         ret->rule = absent;
-        ret->inputs = ret->why = plan_figure_missing(design, answer->arena, path);
+        ret->inputs = "";
+        ret->why = plan_figure_missing(design, answer->arena, path);
         return true;
     }
     if (!rule) {
         return false;
     }
     ret->rule = rule->rule;
+    if (value->kind == MYR_VALUE_NULL) {
+        ret->inputs = "";
+        ret->why = plan_figure_missing(design, answer->arena, path);
+        return true;
+    }
     ret->inputs = inputs_of(answer, path, rule->inputs);
     return true;
 }

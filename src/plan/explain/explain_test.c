@@ -153,19 +153,30 @@ static void a_figure_that_is_not_known_says_why(void **state)
 {
     (void)state;
     static const struct {
-        const char *text, *why; /* NULL: it is known */
+        const char *text, *why, *exchange; /* NULL: it is known */
     } rows[] = {
-        {"servers: 16\n", "no line of the bill has a price, and unpriced is not free"},
-        {"servers: 16\nprices: cn-2024-05\n", NULL},
+        {"servers: 16\n", "no line of the bill has a price, and unpriced is not free", NULL},
+        {"servers: 16\nprices: cn-2024-05\n", NULL, NULL},
         /* One line that has a price is enough, also of the cooling plant alone. */
-        {"servers: 16\nprices: {parts: {mma4z00-ns: 5}}\n", NULL},
-        {"servers: 16\nprices: {parts: {cooling-air-unit: 5}}\nfacility: {bill: true}\n", NULL},
+        {"servers: 16\nprices: {parts: {mma4z00-ns: 5}}\n", NULL, NULL},
+        {"servers: 16\nprices: {parts: {cooling-air-unit: 5}}\nfacility: {bill: true}\n", NULL,
+         NULL},
         {"servers: 16\nprices: cn-2024-05\nfacility: {energy: {currency: EUR}}\n",
          "the bill is in CNY and the tariff in EUR: facility.energy lacks 'exchange', CNY for one "
+         "EUR",
+         "the bill is in CNY and the tariff in EUR: facility.energy lacks 'exchange', CNY for one "
          "EUR"},
+        /* Of what is missing all is told, and of the rate nothing but the rate. */
+        {"servers: 16\nfacility: {energy: {currency: EUR}}\n",
+         "no line of the bill has a price, and unpriced is not free; the bill is in CNY and the "
+         "tariff in EUR: facility.energy lacks 'exchange', CNY for one EUR",
+         "the bill is in CNY and the tariff in EUR: facility.energy lacks 'exchange', CNY for one "
+         "EUR"},
+        {"servers: 16\nfacility: {energy: {currency: EUR, exchange: 1.1}}\n",
+         "no line of the bill has a price, and unpriced is not free", NULL},
         {"servers: 16\nprices: cn-2024-05\nfacility: {energy: {currency: EUR, exchange: 8}}\n",
-         NULL},
-        {"servers: 16\nprices: cn-2024-05\nfacility: {energy: {currency: CNY}}\n", NULL},
+         NULL, NULL},
+        {"servers: 16\nprices: cn-2024-05\nfacility: {energy: {currency: CNY}}\n", NULL, NULL},
     };
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
         struct planned p;
@@ -175,13 +186,24 @@ static void a_figure_that_is_not_known_says_why(void **state)
         assert_int_equal(years.value->kind, rows[i].why ? MYR_VALUE_NULL : MYR_VALUE_NUMBER);
         if (rows[i].why) {
             assert_string_equal(years.why, rows[i].why);
-            assert_string_equal(years.inputs, rows[i].why);
+            assert_string_equal(years.inputs, "");
         } else {
             assert_null(years.why);
         }
+        struct myr_explained exchange = explained(&p, "power.energy.exchange");
+        assert_true(!exchange.why == !rows[i].exchange);
+        if (exchange.why) {
+            assert_string_equal(exchange.why, rows[i].exchange);
+        }
         /* Null together with the bill, or for its own reason. */
         bool billed = explained(&p, "totals.cost").value->kind == MYR_VALUE_NUMBER;
-        assert_true(billed == (i > 0));
+        assert_true(billed == (strstr(rows[i].text, "prices") != NULL));
+        const char *unpriced = explained(&p, "totals.cost").why;
+        assert_true(!unpriced == billed);
+        if (!billed) {
+            assert_string_equal(unpriced,
+                                "no line of the bill has a price, and unpriced is not free");
+        }
         planned_end(&p);
     }
     struct planned p;

@@ -150,31 +150,63 @@ const char *plan_figure_text(const struct myr_design *design, enum figure_id id)
     return figure ? myr_design_str(design, figure->text) : "";
 }
 
-/* Unpriced is never free, and two currencies that nobody has compared add up to nothing. */
-const char *plan_years_unknown(struct myr_arena *arena, const struct plan_years *years)
+/* What a cost of the years is made of, as far as it may be missing. */
+struct years {
+    bool priced;               /* a line of the bill is */
+    bool exchanged;            /* of one currency, or what one is worth in the other is known */
+    const char *bill, *tariff; /* currencies */
+};
+
+static const char unpriced[] = "no line of the bill has a price, and unpriced is not free";
+
+/*
+ * Unpriced is never free, and two currencies that nobody has compared add up to nothing: all that
+ * is missing is told at once. NULL: nothing is.
+ */
+static const char *years_lack(struct myr_arena *arena, const struct years *years)
 {
-    if (!years->priced) {
-        return "no line of the bill has a price, and unpriced is not free";
+    if (years->exchanged) {
+        return years->priced ? NULL : unpriced;
     }
     return myr_arena_printf(arena,
-                            "the bill is in %s and the tariff in %s: facility.energy lacks "
+                            "%s%sthe bill is in %s and the tariff in %s: facility.energy lacks "
                             "'exchange', %s for one %s",
-                            years->bill, years->tariff, years->bill, years->tariff);
+                            years->priced ? "" : unpriced, years->priced ? "" : "; ", years->bill,
+                            years->tariff, years->bill, years->tariff);
+}
+
+const char *plan_years_missing(const struct plan *plan, struct myr_arena *arena)
+{
+    const struct myr_figure *currency = added(plan, FIG_ENERGY_CURRENCY);
+    MYR_ASSERT(currency);
+    struct years years = {.priced = plan_priced(plan),
+                          .exchanged = added(plan, FIG_EXCHANGE) != NULL,
+                          .bill = plan->strings.data + plan->design.head->currency,
+                          .tariff = plan->strings.data + currency->text};
+    const char *lack = years_lack(arena, &years);
+    return lack ? lack : "it is more than can be counted";
 }
 
 const char *plan_figure_missing(const struct myr_design *design, struct myr_arena *arena,
                                 const char *path)
 {
-    struct plan_years years = {.bill = myr_design_str(design, design->head->currency),
-                               .tariff = plan_figure_text(design, FIG_ENERGY_CURRENCY)};
-    for (uint32_t i = 0; i < design->bom_count; i++) {
-        years.priced = years.priced || design->bom[i].unit_cents >= 0;
+    struct years years = {.priced = plan_any_price(design->bom, design->bom_count),
+                          .exchanged = myr_design_figure(design, rows[FIG_EXCHANGE].path) != NULL,
+                          .bill = myr_design_str(design, design->head->currency),
+                          .tariff = plan_figure_text(design, FIG_ENERGY_CURRENCY)};
+    const char *lack = NULL;
+    if (strcmp(path, "totals.cost") == 0 && !years.priced) {
+        return unpriced;
+    }
+    /* Of the rate itself no price is a part. */
+    if (strcmp(path, rows[FIG_EXCHANGE].path) == 0) {
+        years.priced = true;
+        lack = years_lack(arena, &years);
+    } else if (strcmp(path, rows[FIG_TCO].path) == 0) {
+        lack = years_lack(arena, &years);
     }
     /* Designs of older programs have no tariff, and none of its figures. */
-    bool money =
-        strcmp(path, rows[FIG_TCO].path) == 0 || strcmp(path, rows[FIG_EXCHANGE].path) == 0;
-    return money && years.tariff[0] ? plan_years_unknown(arena, &years)
-                                    : "the plan has no such figure";
+    return lack && years.tariff[0] ? lack : "the plan has no such figure";
 }
 
 /* Words of a path: "power.it.kw" has three. */

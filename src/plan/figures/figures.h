@@ -241,11 +241,7 @@ void plan_figures_tree(const struct myr_design *design, struct myr_answer *answe
 void plan_figure_put(const struct myr_design *design, struct myr_answer *answer, const char *key,
                      enum figure_id id);
 /* Why a plan has no cost of the years: what is not known of the bill, or of its currency. */
-struct plan_years {
-    bool priced;               /* a line of the bill is */
-    const char *bill, *tariff; /* currencies */
-};
-const char *plan_years_unknown(struct myr_arena *arena, const struct plan_years *years);
+const char *plan_years_missing(const struct plan *plan, struct myr_arena *arena);
 /* Why a figure of that path is not in the design. */
 const char *plan_figure_missing(const struct myr_design *design, struct myr_arena *arena,
                                 const char *path);

@@ -199,26 +199,63 @@ static void show_front(struct myr_answer *answer, const struct myr_value *front,
     myr_answer_table(answer, front, columns, MYR_ARRAY_COUNT(columns) - (moved ? 0 : 1));
 }
 
-/* With what each constraint costs, where it costs something. */
-static void show_best(const struct myr_optimum *optimum, struct myr_answer *answer)
+/* "31.73 M CNY", "738.442": as a person reads it; 'value' in the metric's small units. */
+static const char *amount(const struct myr_optimum *optimum, const struct myr_answer *answer,
+                          uint32_t metric, int64_t value)
+{
+    char text[MYR_PLAN_MONEY_MAX], grouped[40];
+    if (scale_of(metric) == 100) {
+        const struct myr_design *design = &optimum->design;
+        uint64_t cents = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+        myr_plan_money((int64_t)cents, myr_design_str(design, design->head->currency), text);
+        return myr_arena_printf(answer->arena, "%s%s", value < 0 ? "-" : "", text);
+    }
+    if (scale_of(metric) == 1 && value >= 0) {
+        return myr_arena_printf(answer->arena, "%s", myr_u64_grouped((uint64_t)value, grouped));
+    }
+    return myr_arena_printf(answer->arena, "%.10g", (double)value / scale_of(metric));
+}
+
+/* "topology clos, tiers 2": the place of the best one in the lists that the spec leaves open. */
+static const char *choice_words(const struct myr_answer *answer, const struct myr_value *best)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {};
+    const struct myr_value *choices = myr_value_get(best, "choices");
+    for (const struct myr_value *v = choices ? choices->first : NULL; v; v = v->next) {
+        if (v->kind != MYR_VALUE_NULL) {
+            myr_buf_printf(&words, "%s%s %.*s", words.len ? ", " : "", v->key, (int)v->text.len,
+                           v->text.data);
+        }
+    }
+    return myr_arena_strndup(answer->arena, words.data ? words.data : "", words.len);
+}
+
+/* With what each constraint costs, where it costs something. 'value' is the best in the answer. */
+static void show_best(const struct myr_optimum *optimum, struct myr_answer *answer,
+                      const struct myr_value *value)
 {
     uint32_t objective = optimum->spec->optimise.objective;
     const struct myr_plan_point *best = &optimum->points[optimum->best[0]];
-    char number[64];
-    snprintf(number, sizeof(number), "%.*f", digits_of(objective),
-             (double)best->metric[objective] / scale_of(objective));
-    myr_answer_fact(answer, "best", "%s %s; %u leaf, %u spine, %u core switches",
-                    myr_metric_names[objective], number, best->leaf, best->spine, best->core);
+    const char *choices = choice_words(answer, value);
+    myr_answer_fact(answer, "best", "%s %s%s%s; %u leaf, %u spine, %u core switches",
+                    myr_metric_names[objective],
+                    amount(optimum, answer, objective, best->metric[objective]),
+                    choices[0] ? "; " : "", choices, best->leaf, best->spine, best->core);
     for (uint32_t i = 0; i < MYR_METRIC_COUNT; i++) {
         struct myr_relaxed relaxed;
         if (!myr_optimise_relax(optimum, optimum->best[0], i, &relaxed) || !relaxed.binds) {
             continue;
         }
-        double more = (double)relaxed.more / scale_of(i);
-        double saves = (double)relaxed.saves / scale_of(objective);
-        myr_answer_fact(answer, "loosened", "%s by %g would save %.2f of %s, %.4g a unit",
-                        myr_metric_names[i], more, saves, myr_metric_names[objective],
-                        saves / more);
+        /* Saved for one unit of the constraint; of money whole cents are enough. */
+        double each = (double)relaxed.saves / ((double)relaxed.more / scale_of(i));
+        const char *words =
+            scale_of(objective) == 100
+                ? amount(optimum, answer, objective, (int64_t)(each + 0.5))
+                : myr_arena_printf(answer->arena, "%.4g", each / scale_of(objective));
+        myr_answer_fact(answer, "loosened", "%s by %s would save %s of %s, %s a unit",
+                        myr_metric_names[i], amount(optimum, answer, i, relaxed.more),
+                        amount(optimum, answer, objective, relaxed.saves),
+                        myr_metric_names[objective], words);
     }
 }
 
@@ -284,6 +321,6 @@ void myr_optimise_answer(const struct myr_optimum *optimum, const struct myr_cat
         show_none(optimum, answer);
         return;
     }
-    show_best(optimum, answer);
+    show_best(optimum, answer, myr_value_get(&answer->root, "best"));
     show_front(answer, front, optimum->spec->optimise.grow_to > 0);
 }

@@ -138,15 +138,6 @@ static bool years_decide(const struct myr_spec *spec)
     return o->objective == MYR_METRIC_COST_OF_YEARS || o->limits[MYR_METRIC_COST_OF_YEARS] >= 0;
 }
 
-static const char *no_years(struct myr_arena *keep, const struct plan *plan)
-{
-    const char *tariff = plan->spec->facility.currency;
-    struct plan_years years = {.priced = plan_priced(plan),
-                               .bill = plan->strings.data + plan->design.head->currency,
-                               .tariff = tariff ? tariff : "USD"};
-    return plan_years_unknown(keep, &years);
-}
-
 /* The estimate of a plan without its room would be of other racks. */
 static bool racks_decide(const struct myr_spec *spec)
 {
@@ -239,7 +230,7 @@ static void read_plan(struct myr_arena *keep, struct plan *plan, bool room,
         point->why = "a part of the compute network has no price";
     } else if (years_decide(plan->spec) && !point->known[MYR_METRIC_COST_OF_YEARS]) {
         point->state = MYR_POINT_UNPRICED;
-        point->why = no_years(keep, plan);
+        point->why = plan_years_missing(plan, keep);
     }
 }
 

@@ -41,7 +41,7 @@ static uint64_t count_up(double value, double each)
     return each > 0 && value > 0 ? (uint64_t)(value / each + 0.999999) : 0;
 }
 
-/* Rack units of everything that is no server; what has no part counts as one. */
+/* Rack units of everything that is no GPU server; what has no part counts as one. */
 static void others(const struct plan *plan, double *ret_units)
 {
     const struct myr_design *design = &plan->design;
@@ -53,6 +53,10 @@ static void others(const struct plan *plan, double *ret_units)
                                             plan->devtypes.items[design->device_type[i]].part));
             *ret_units += part == MYR_PART_NONE ? 1 : part_at(plan, part)->rack_units;
         }
+    }
+    struct plan_pieces pieces = {};
+    while (plan_next_pieces(plan, &pieces)) {
+        *ret_units += part_at(plan, pieces.part)->rack_units * (double)pieces.count;
     }
 }
 

@@ -177,26 +177,11 @@ struct load room_load(const struct room *room, uint32_t device)
     return part_load(part_at(plan, found));
 }
 
-bool room_item_load(const struct room *room, const struct myr_spec_item *item, struct load *ret)
+bool room_next_pieces(const struct room *room, struct room_pieces *at)
 {
-    const struct myr_part *part = part_at(room->plan, item->part);
-    if (part->kind != MYR_PART_DEVICE || item->per != MYR_PER_PIECE || part->rack_units <= 0) {
-        return false;
-    }
-    *ret = part_load(part);
-    return true;
-}
-
-uint32_t room_tier_load(const struct room *room, uint32_t tier, uint32_t *ret_part,
-                        struct load *ret)
-{
-    const struct plan *plan = room->plan;
-    uint32_t count = plan->storage_servers ? plan_tier_servers(plan, tier, ret_part) : 0;
-    if (count == 0 || part_at(plan, *ret_part)->rack_units <= 0) {
-        return 0;
-    }
-    *ret = part_load(part_at(plan, *ret_part));
-    return count;
+    bool found = plan_next_pieces(room->plan, &at->of);
+    at->need = found ? part_load(part_at(room->plan, at->of.part)) : (struct load){};
+    return found;
 }
 
 /* "A14"; with several buildings "north/A14". */

@@ -135,55 +135,42 @@ static int compare_distances(const void *a, const void *b)
                                     : x->rack > y->rack;
 }
 
-/*
- * Servers of storage tiers, near the middle as other hosts are. There may be thousands, all alike:
- * the racks are walked through once, each as far as it carries them.
- */
-static int put_tiers(struct room *room, struct myr_err *err)
+/* Racks by their way from the centre of the first building; those of one way in their order. */
+static const struct distance *from_centre(const struct room *room)
 {
-    struct distance *order = NULL;
-    for (uint32_t tier = 0; tier < MYR_TIER_COUNT; tier++) {
-        struct load need;
-        uint32_t part, left = room_tier_load(room, tier, &part, &need);
-        if (left && !order) {
-            order = MYR_ARENA_NEW(room->arena, struct distance, room->rack_count);
-            for (uint32_t i = 0; i < room->rack_count; i++) {
-                order[i] = (struct distance){room_path_mm(room, room->halls[0].centre, i), i};
-            }
-            qsort(order, room->rack_count, sizeof(*order), compare_distances);
-        }
-        for (uint32_t i = 0; left && i < room->rack_count; i++) {
-            while (left && room_fits(&room->racks[order[i].rack].left, &need) > 0) {
-                add_item(room, order[i].rack, part_at(room->plan, part), &need);
-                left--;
-            }
-        }
-        if (left) {
-            return room_no_place(room, part_at(room->plan, part)->id, &need, err);
-        }
+    struct distance *order = MYR_ARENA_NEW(room->arena, struct distance, room->rack_count);
+    for (uint32_t i = 0; i < room->rack_count; i++) {
+        order[i] = (struct distance){room_path_mm(room, room->halls[0].centre, i), i};
     }
-    return MYR_OK;
+    qsort(order, room->rack_count, sizeof(*order), compare_distances);
+    return order;
 }
 
-/* Security devices and the like: lines of the bill that take units and power. */
+/*
+ * Pieces that are all alike, near the middle as hosts are. There may be many thousands of them: the
+ * racks are walked through once, each as far as it carries them.
+ */
+static int put_pieces(struct room *room, const struct distance *order, const struct myr_part *part,
+                      uint64_t count, const struct load *need, struct myr_err *err)
+{
+    for (uint32_t i = 0; count > 0 && i < room->rack_count; i++) {
+        while (count > 0 && room_fits(&room->racks[order[i].rack].left, need) > 0) {
+            add_item(room, order[i].rack, part, need);
+            count--;
+        }
+    }
+    return count > 0 ? room_no_place(room, part->id, need, err) : MYR_OK;
+}
+
+/* Servers of storage tiers, then security devices and the like: what is in no network. */
 static int put_items(struct room *room, struct myr_err *err)
 {
-    struct plan *plan = room->plan;
-    for (size_t i = 0; i < plan->spec->items.count; i++) {
-        const struct myr_spec_item *item = &plan->spec->items.items[i];
-        const struct myr_part *part = part_at(plan, item->part);
-        struct load need;
-        if (!room_item_load(room, item, &need)) {
-            continue;
-        }
-        /* One by one: each may find another rack the nearest. */
-        for (uint64_t k = 0; k < (uint64_t)(item->quantity + 0.999); k++) {
-            uint32_t rack = nearest_rack(room, room->halls[0].centre, &need);
-            if (rack == ROOM_NONE) {
-                return room_no_place(room, part->id, &need, err);
-            }
-            add_item(room, rack, part, &need);
-        }
+    const struct distance *order = NULL;
+    struct room_pieces pieces = {};
+    while (room_next_pieces(room, &pieces)) {
+        order = order ? order : from_centre(room);
+        MYR_TRY(put_pieces(room, order, part_at(room->plan, pieces.of.part), pieces.of.count,
+                           &pieces.need, err));
     }
     return MYR_OK;
 }
@@ -201,7 +188,6 @@ int room_rest(struct room *room, struct myr_err *err)
     room_strips_about(room);
     MYR_TRY(put_devices(room, is_lower, err));
     MYR_TRY(put_devices(room, is_upper, err));
-    MYR_TRY(put_tiers(room, err));
     return put_items(room, err);
 }
 

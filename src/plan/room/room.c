@@ -96,22 +96,27 @@ static int check_servers(const struct room *room, struct myr_err *err)
 /* Each thing by itself, before any is placed: a larger room does not help what no rack holds. */
 static int check_single(const struct room *room, struct myr_err *err)
 {
-    const struct plan *plan = room->plan;
+    struct room_pieces pieces = {};
+    uint64_t count = 0;
     MYR_TRY(check_servers(room, err));
     MYR_TRY(check_devices(room, err));
-    for (size_t i = 0; i < plan->spec->items.count; i++) {
-        const struct myr_spec_item *item = &plan->spec->items.items[i];
-        struct load need;
-        if (room_item_load(room, item, &need) && room_fits(&room->rack, &need) == 0) {
-            return no_rack_holds(room, "an item", part_at(plan, item->part)->id, &need, err);
+    while (room_next_pieces(room, &pieces)) {
+        if (room_fits(&room->rack, &pieces.need) == 0) {
+            return no_rack_holds(room, pieces.of.what, part_at(room->plan, pieces.of.part)->id,
+                                 &pieces.need, err);
         }
+        count += pieces.of.count;
     }
-    for (uint32_t tier = 0; tier < MYR_TIER_COUNT; tier++) {
-        struct load need;
-        uint32_t part;
-        if (room_tier_load(room, tier, &part, &need) && room_fits(&room->rack, &need) == 0) {
-            return no_rack_holds(room, "a storage server", part_at(plan, part)->id, &need, err);
-        }
+    /* Each is a record of the design, and has to be carried to its place. */
+    if (count > ROOM_PIECES_MAX) {
+        char grouped[32], most[32];
+        int rc =
+            myr_doc_error(err, room->spec->node, MYR_ERANGE,
+                          "%s servers of storage tiers and pieces of items stand in racks, "
+                          "at most %s are expected",
+                          myr_u64_grouped(count, grouped), myr_u64_grouped(ROOM_PIECES_MAX, most));
+        myr_err_hint(err, "larger servers, or no 'room'");
+        return rc;
     }
     return MYR_OK;
 }
@@ -155,17 +160,69 @@ static uint64_t count_things(const struct room *room)
 {
     const struct plan *plan = room->plan;
     uint64_t things = (uint64_t)plan->spec->servers + plan->design.device_count;
-    for (size_t i = 0; i < plan->spec->items.count; i++) {
-        const struct myr_spec_item *item = &plan->spec->items.items[i];
-        struct load need;
-        things += room_item_load(room, item, &need) ? (uint64_t)(item->quantity + 0.999) : 0;
-    }
-    for (uint32_t tier = 0; tier < MYR_TIER_COUNT; tier++) {
-        struct load need;
-        uint32_t part;
-        things += room_tier_load(room, tier, &part, &need);
+    struct room_pieces pieces = {};
+    while (room_next_pieces(room, &pieces)) {
+        things += pieces.of.count;
     }
     return things;
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Rounded up; a rack without a limit holds any number. */
+static uint64_t racks_by(int64_t all, int64_t each)
+{
+    return each > 0 ? ((uint64_t)all + (uint64_t)each - 1) / (uint64_t)each : 0;
+}
+
+static void add_load(struct load *sum, const struct load *need, uint64_t count)
+{
+    sum->watts += need->watts * (int64_t)count;
+    sum->units += need->units * (int64_t)count;
+    sum->grams += need->grams * (int64_t)count;
+}
+
+/*
+ * No room with fewer racks holds the servers, and what stands in racks beside them: by all that
+ * they need together, and by how many of a kind go into one rack. Switches are left out.
+ */
+static uint64_t least_racks(const struct room *room)
+{
+    struct load sum = {};
+    struct room_pieces pieces = {};
+    uint64_t least = 0;
+    for (uint32_t i = 0; i < room->plan->group_count; i++) {
+        add_load(&sum, &room->groups[i], room->plan->groups[i].servers);
+    }
+    while (room_next_pieces(room, &pieces)) {
+        add_load(&sum, &pieces.need, pieces.of.count);
+        least =
+            most(least, racks_by((int64_t)pieces.of.count, room_fits(&room->rack, &pieces.need)));
+    }
+    /* Without such pieces the servers alone say where to begin. */
+    if (least == 0) {
+        return 0;
+    }
+    least = most(least, racks_by(sum.watts, room->rack.watts));
+    least = most(least, racks_by(sum.units, room->rack.units));
+    return most(least, racks_by(sum.grams, room->rack.grams));
+}
+
+/* The fewest columns with which the buildings have so many racks; one has its own rows, or width.
+ */
+static uint64_t columns_for(const struct myr_spec_room *spec, uint64_t racks)
+{
+    uint64_t fixed = 0, wide = 0;
+    for (uint32_t i = 0; i < spec->building_count; i++) {
+        const struct myr_spec_building *building = &spec->buildings[i];
+        uint64_t rows = building->rows ? building->rows : rows_of(spec);
+        fixed += rows * building->columns;
+        wide += building->columns ? 0 : rows;
+    }
+    return racks > fixed && wide ? (racks - fixed + wide - 1) / wide : 0;
 }
 
 /* A room that does not say how wide it is gets as wide as it must be. */
@@ -181,6 +238,7 @@ static int place(struct room *room, struct myr_err *err)
     /* The least that could hold the servers; then wider, step by step, until all has a place. */
     columns = ceil_div(ceil_div(room->plan->spec->servers, room->per_rack),
                        (uint64_t)rows * room->spec->building_count);
+    columns = (uint32_t)most(columns, columns_for(room->spec, least_racks(room)));
     int rc;
     /* Too small is the only error that more columns help against. */
     while ((rc = place_in(room, columns, err)) == MYR_ERANGE && columns < columns_most &&

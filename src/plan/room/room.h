@@ -10,8 +10,9 @@
 #include "plan_internal.h"
 
 #define ROOM_NONE         UINT32_MAX
-#define ROOM_STEPS        24 /* lengths of cables that are sold */
-#define ROOM_ROWS_DEFAULT 20 /* of a room that does not say */
+#define ROOM_STEPS        24      /* lengths of cables that are sold */
+#define ROOM_ROWS_DEFAULT 20      /* of a room that does not say */
+#define ROOM_PIECES_MAX   1000000 /* in racks beside the devices; a design has a record for each */
 
 /* What one thing needs, and what a rack has left. */
 struct load {
@@ -130,11 +131,12 @@ int room_no_place(const struct room *room, const char *what, const struct load *
                   struct myr_err *err);
 /* What a device needs, by its part; one unit where nothing is known of it. */
 struct load room_load(const struct room *room, uint32_t device);
-/* What each piece of a line of the bill needs; false where it stands in no rack. */
-bool room_item_load(const struct room *room, const struct myr_spec_item *item, struct load *ret);
-/* Servers of a storage tier, which are in no network; 0: there are none, or they take no units. */
-uint32_t room_tier_load(const struct room *room, uint32_t tier, uint32_t *ret_part,
-                        struct load *ret);
+/* What stands in racks without being a device, a kind at a time. Begins as {}; false: no more. */
+struct room_pieces {
+    struct plan_pieces of;
+    struct load need; /* of each */
+};
+bool room_next_pieces(const struct room *room, struct room_pieces *at);
 /* Id of the part that devices of this type are; "" where there is none. */
 const char *room_part(const struct room *room, uint32_t type);
 /* "A14", or "north/A14" where there are several buildings. */

@@ -96,15 +96,16 @@ void plan_room_page(const struct myr_design *design, struct myr_answer *answer)
     if (!room) {
         return;
     }
-    myr_answer_fact(answer, "room", "%s of %s racks, %.1f of %.1f kW, placed %s",
+    myr_answer_fact(answer, "room", "%s of %s racks, %s of %s kW, placed %s",
                     myr_u64_grouped(room->racks_used, used),
-                    myr_u64_grouped(design->rack_count, racks), (double)room->watts / 1000,
-                    (double)room->watts_max / 1000, place_names[room->place]);
+                    myr_u64_grouped(design->rack_count, racks),
+                    MYR_NUMBER((double)room->watts / 1000, 1),
+                    MYR_NUMBER((double)room->watts_max / 1000, 1), place_names[room->place]);
     myr_answer_fact(answer, "cables",
-                    "%.1f km along trays, the longest %.1f m; %.1f %% above a "
-                    "lower bound of %.1f km",
-                    metres(room->cable_mm) / 1000, metres(room->longest_mm), over_bound(room) * 100,
-                    metres(room->lower_bound_mm) / 1000);
+                    "%s km along trays, the longest %s m; %.1f %% above a lower bound of %s km",
+                    MYR_NUMBER(metres(room->cable_mm) / 1000, 1),
+                    MYR_NUMBER(metres(room->longest_mm), 1), over_bound(room) * 100,
+                    MYR_NUMBER(metres(room->lower_bound_mm) / 1000, 1));
 }
 
 /* ---- racks.csv ---- */

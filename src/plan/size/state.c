@@ -52,12 +52,13 @@ static void state_pairs(struct plan *plan, struct net_plan *net)
     }
     /* Only a dense fill can be uneven, and only where the numbers do not divide. */
     if (net->out.worst_pair_gbps < net->out.full_pair_gbps) {
+        char worst[32], full[32];
         plan_finding(plan, MYR_SEVERITY_INFO, "uneven-fill", myr_net_names[net->id],
                      "fill: regular gives every pair the same",
-                     "dense fill: the worst pair of %s has %llu Gb/s, an even fill would give %llu",
+                     "dense fill: the worst pair of %s has %s Gb/s, an even fill would give %s",
                      net->out.tiers == 3 ? "pods" : "leaves",
-                     (unsigned long long)net->out.worst_pair_gbps,
-                     (unsigned long long)net->out.full_pair_gbps);
+                     myr_u64_grouped(net->out.worst_pair_gbps, worst),
+                     myr_u64_grouped(net->out.full_pair_gbps, full));
     }
 }
 

@@ -57,14 +57,14 @@ static void put_availability(struct plan *plan, const struct storage_needs *need
     plan_figure(plan, FIG_ST_DOWN, q, given ? MYR_BASIS_GIVEN : MYR_BASIS_ASSUMED,
                 "%g h / (%g + %g h)", repair, mtbf, repair);
     plan_figure(plan, FIG_ST_NINES, share, MYR_BASIS_COMPUTED,
-                "a stripe lies on %u servers and may lose %u", (unsigned)needs->stored,
+                "a stripe lies on %s and may lose %u", MYR_COUNT(needs->stored, "server"),
                 (unsigned)lost);
     /* Copies on fewer servers than there are copies would share a fate. */
     if (plan->storage_servers < needs->stored) {
         plan_finding(plan, MYR_SEVERITY_ERROR, "storage-stripe", "storage",
                      "more storage servers, or a narrower code",
-                     "a stripe needs %u servers to lie on, there are %u", (unsigned)needs->stored,
-                     plan->storage_servers);
+                     "a stripe needs %s to lie on, there %s %u", MYR_COUNT(needs->stored, "server"),
+                     plan->storage_servers == 1 ? "is" : "are", plan->storage_servers);
     }
     /* The figure is shown in any case, a wish only where there is one. */
     if (spec->availability_percent <= 0) {
@@ -92,7 +92,8 @@ static void put_needs(struct plan *plan, const struct storage_needs *needs)
                 {FIG_ST_FILES, needs->by_files},       {FIG_ST_CHECKPOINT, needs->by_checkpoint}};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
         plan_figure(plan, rows[i].id, (double)rows[i].value, MYR_BASIS_COMPUTED,
-                    "%u servers are planned", plan->storage_servers);
+                    "%u server%s planned", plan->storage_servers,
+                    plan->storage_servers == 1 ? " is" : "s are");
     }
 }
 

@@ -251,6 +251,19 @@ static void count_places(struct bound *b, const struct load *server)
     }
 }
 
+/* The highest row of a column comes first. */
+static void find_halls(struct bound *b)
+{
+    const struct myr_design *design = b->design;
+    for (uint32_t rack = 0; rack < design->rack_count;) {
+        struct bound_hall *hall = &b->halls[design->rack_more[rack].building];
+        hall->rows = design->racks[rack].row + 1;
+        hall->first = hall->columns == 0 ? rack : hall->first;
+        hall->columns++;
+        rack += hall->rows;
+    }
+}
+
 /* What is common to all networks: places for servers, and memory for each device. */
 struct bound *bound_create(const struct plan *plan)
 {
@@ -278,6 +291,7 @@ struct bound *bound_create(const struct plan *plan)
         b->times[i] = 1;
     }
     count_places(b, &server);
+    find_halls(b);
     return b;
 }
 

@@ -9,6 +9,11 @@
 /* Different numbers of servers below a switch; fabrics have few. */
 enum { F_KINDS_MAX = 64 };
 
+/* A building: its racks column by column, all columns with as many. */
+struct bound_hall {
+    uint32_t first, columns, rows;
+};
+
 struct bound {
     const struct plan *plan;
     const struct myr_design *design;
@@ -22,7 +27,8 @@ struct bound {
     double *sum;                      /* by device: chains of the servers in hand */
     uint32_t *touched, touched_count; /* devices with a sum, to be cleared */
     struct load one;                  /* what a server needs, at the least */
-    double times[MYR_LAYER_COUNT];    /* how many times the cables of a layer count */
+    struct bound_hall halls[MYR_ROOM_BUILDINGS_MAX];
+    double times[MYR_LAYER_COUNT]; /* how many times the cables of a layer count */
     uint32_t kinds;
     uint32_t kind_k[F_KINDS_MAX]; /* for which F(k) is known */
     double kind_mm[F_KINDS_MAX];  /* F(k) */

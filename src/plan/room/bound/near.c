@@ -56,29 +56,64 @@ double bound_way_mm(const struct bound *b, uint32_t from, uint32_t to)
            here->x_mm + here->y_mm + there->x_mm + there->y_mm;
 }
 
-/* Number of places within reach of a rack, and the sum of their distances. Column by column, in
- * closed form: racks of a column lie at one pitch. */
-static double within(const struct bound *b, uint32_t from, double reach, double *ret_sum)
+/* From the column of a rack to another one of its building. */
+static double aside_mm(const struct bound *b, const struct bound_hall *hall, uint32_t from,
+                       uint32_t column)
+{
+    const struct myr_rack_more *more = more_of(b, hall->first + column * hall->rows);
+    return (double)llabs((int64_t)more->x_mm - (int64_t)more_of(b, from)->x_mm);
+}
+
+/* In the building of the rack: columns lie side by side, and those out of reach are not asked. */
+static double own_within(const struct bound *b, uint32_t from, double reach, double *ret_sum)
+{
+    const struct bound_hall *hall = &b->halls[more_of(b, from)->building];
+    double count = 0, pitch = b->plan->spec->room.row_pitch_m * 1000;
+    uint32_t column = (from - hall->first) / hall->rows;
+    while (column > 0 && aside_mm(b, hall, from, column - 1) <= reach) {
+        column--;
+    }
+    for (; column < hall->columns; column++) {
+        double base = aside_mm(b, hall, from, column);
+        if (base > reach && hall->first + column * hall->rows > from) {
+            break;
+        }
+        count += b->places *
+                 column_within(base, reach, pitch, b->design->racks[from].row, hall->rows, ret_sum);
+    }
+    return count;
+}
+
+/* In another building: the way comes in by its corner, at its first row. */
+static double other_within(const struct bound *b, uint32_t from, const struct bound_hall *hall,
+                           double reach, double *ret_sum)
 {
     const struct myr_spec_room *spec = &b->plan->spec->room;
-    const struct myr_design *design = b->design;
     const struct myr_rack_more *here = more_of(b, from);
     double count = 0, pitch = spec->row_pitch_m * 1000;
-    for (uint32_t rack = 0; rack < design->rack_count;) {
-        const struct myr_rack_more *more = more_of(b, rack);
-        int64_t rows = (int64_t)design->racks[rack].row + 1; /* the highest row comes first */
-        double base;
-        int64_t at = design->racks[from].row;
-        if (more->building == here->building) {
-            base = (double)llabs((int64_t)more->x_mm - (int64_t)here->x_mm);
-        } else {
-            base = (double)here->x_mm + here->y_mm + more->x_mm +
-                   1000.0 * spec->buildings[here->building].distance_m[more->building];
-            /* The way comes in by the corner of the other building, at its first row. */
-            at = 0;
+    for (uint32_t column = 0; column < hall->columns; column++) {
+        const struct myr_rack_more *more = more_of(b, hall->first + column * hall->rows);
+        double base = (double)here->x_mm + here->y_mm + more->x_mm +
+                      1000.0 * spec->buildings[here->building].distance_m[more->building];
+        if (base > reach) {
+            break; /* the columns behind are farther */
         }
-        count += b->places * column_within(base, reach, pitch, at, rows, ret_sum);
-        rack += (uint32_t)rows;
+        count += b->places * column_within(base, reach, pitch, 0, hall->rows, ret_sum);
+    }
+    return count;
+}
+
+/*
+ * Number of places within reach of a rack, and the sum of their distances. Column by column, in
+ * closed form: racks of a column lie at one pitch.
+ */
+static double within(const struct bound *b, uint32_t from, double reach, double *ret_sum)
+{
+    double count = 0;
+    for (uint32_t i = 0; i < b->plan->spec->room.building_count; i++) {
+        count += i == more_of(b, from)->building
+                     ? own_within(b, from, reach, ret_sum)
+                     : other_within(b, from, &b->halls[i], reach, ret_sum);
     }
     *ret_sum *= b->places;
     /* Racks that take more than the others, place by place. */

@@ -344,6 +344,8 @@ static void find_ways(struct sky *sky)
     double *rows_mm = MYR_ARENA_NEW(arena, double, levels);
     double *apart_mm = MYR_ARENA_NEW(arena, double, pairs);
     uint32_t *apart_of = MYR_ARENA_NEW(arena, uint32_t, pairs);
+    /* By distance, which is whole millimetres: one more than its number, 0 where it is new. */
+    uint32_t *known = MYR_ARENA_NEW(arena, uint32_t, (size_t)sky->column_mm[columns - 1] + 1);
     for (size_t i = 0; i < levels; i++) {
         int64_t from = (int64_t)(i / rows), to = (int64_t)(i % rows);
         int64_t least = spec->cross_count ? INT64_MAX : llabs(from - to);
@@ -354,17 +356,16 @@ static void find_ways(struct sky *sky)
         }
         rows_mm[i] = (double)least * sky->pitch_mm;
     }
-    /* Few distances between columns differ: found one by one. */
+    /* Few distances between columns differ. */
     for (size_t i = 0; i < pairs; i++) {
         double mm = sky->column_mm[i / columns] - sky->column_mm[i % columns];
-        uint32_t at = 0;
         mm = mm < 0 ? -mm : mm;
-        while (at < sky->apart_count && apart_mm[at] != mm) {
-            at++;
+        uint32_t *at = &known[(size_t)mm];
+        if (*at == 0) {
+            apart_mm[sky->apart_count] = mm;
+            *at = ++sky->apart_count;
         }
-        apart_mm[at] = mm;
-        sky->apart_count += at == sky->apart_count;
-        apart_of[i] = at;
+        apart_of[i] = *at - 1;
     }
     sky->rows_mm = rows_mm;
     sky->apart_mm = apart_mm;
