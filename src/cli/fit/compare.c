@@ -168,9 +168,10 @@ static void show(struct cli *cli, const struct myr_log_comparison *it,
     if (!it->fits) {
         myr_answer_para(answer, "As modelled, this layout does not fit in memory.");
     }
-    myr_answer_next(answer, "for a row to calibrate with", "%s -o csv > runs.csv",
-                    cli_again(cli, cli->command, NULL));
-    myr_answer_next(answer, "and then", "myriad fit calibrate runs.csv");
+    if (myr_answer_next(answer, "for a row to calibrate with", "%s -o csv > runs.csv",
+                        cli_again(cli, cli->command, NULL))) {
+        myr_answer_next(answer, "and then", "myriad fit calibrate runs.csv");
+    }
 }
 
 /* For MYR_CLEANUP on one that lies in the arena. */

@@ -503,7 +503,7 @@ static void hint_next(struct cli *cli, const struct options *options)
     if (file) {
         myr_answer_next(&cli->answer, NULL, "%s --layout %s",
                         cli_again(cli, cli_goodput_verb.row, "layout report"),
-                        myr_answer_word(&cli->answer, file));
+                        myr_answer_input(&cli->answer, file));
     } else {
         myr_answer_next(&cli->answer, "for goodput and sched place", "%s --layout-out layout.yaml",
                         cli_again(cli, cli->command, NULL));
