@@ -20,8 +20,8 @@ MYR_MUST_USE int myr_plan(struct myr_arena *arena, const struct myr_catalog *cat
                           const struct myr_spec *spec, struct myr_design *ret, struct myr_err *err);
 
 /*
- * The same for who only sends over it: without bisections and findings of the physical checker,
- * which are flows over all cables.
+ * The same for who only sends over it: without measured bisections and findings of the physical
+ * checker, which are flows over all cables.
  */
 MYR_MUST_USE int myr_plan_fabric(struct myr_arena *arena, const struct myr_catalog *catalog,
                                  const struct myr_spec *spec, struct myr_design *ret,
