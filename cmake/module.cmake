@@ -90,8 +90,8 @@ function(myriad_module name)
 endfunction()
 
 # Once labels are known: programs that `make test` runs in the gcc build alone are built under the
-# sanitizers when somebody asks for one of them (ninja -C build-asan fit_calibrate), and run by hand:
-# ctest knows them there as disabled, not as programs that are missing.
+# sanitizers when somebody asks for one of them (ninja -C build-asan fit_calibrate), and run by
+# hand: ctest knows them there as disabled, not as programs that are missing.
 function(myriad_leave_numbers)
   get_property(rows GLOBAL PROPERTY MYRIAD_UNIT_TESTS)
   while(MYRIAD_SANITIZE AND rows)

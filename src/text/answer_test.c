@@ -10,7 +10,7 @@
 
 #include "myriad/text/csv.h"
 #include "myriad/text/doc.h"
-#include "myriad/text/option.h"
+#include "myriad/text/option_echo.h"
 
 static struct myr_arena arena;
 

@@ -1,7 +1,7 @@
 /* option_echo: a question as it was understood, for its answer. */
 #include <stdio.h>
 
-#include "myriad/text/answer.h"
+#include "myriad/text/option_echo.h"
 #include "option_words.h"
 
 /* "dry_run" for "dry-run", as keys are spelt. */

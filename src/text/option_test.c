@@ -1,4 +1,4 @@
-#include "myriad/text/option.h"
+#include "myriad/text/option_echo.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

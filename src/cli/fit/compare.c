@@ -143,7 +143,7 @@ static void show(struct cli *cli, const struct myr_log_comparison *it,
     struct myr_answer *answer = &cli->answer;
     const struct myr_comparison *c = &it->result;
     double step_s = c->cost.step_s;
-    myr_answer_para(answer, "%s on %u x %s, %s", it->model.name, it->query.gpus,
+    myr_answer_para(answer, "%s on %s x %s, %s", it->model.name, MYR_GROUPED(it->query.gpus),
                     it->query.it.device->name, cli_layout_words(&cli->arena, &it->layout));
     myr_answer_fact(answer, "measured", "%.3f s a step, %zu iteration%s", c->measured_s,
                     it->log.elapsed_s.values.count, it->log.elapsed_s.values.count == 1 ? "" : "s");

@@ -356,9 +356,7 @@ static int read_job(struct reader *r, struct myr_err *err)
     bool never = is_step(r);
     MYR_TRY(never ? MYR_OK : read_gpus(r, &gpus, err));
     /* Jobs without GPUs are left out before anything else of them is read: it may be missing. */
-    if (gpus > 0) {
-        MYR_TRY(read_rest(r, &submit_s, &duration_s, &priority, &never, err));
-    }
+    MYR_TRY(gpus ? read_rest(r, &submit_s, &duration_s, &priority, &never, err) : MYR_OK);
     if (never || gpus == 0) {
         r->trace->left_out++;
         return MYR_OK;

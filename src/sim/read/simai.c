@@ -1,3 +1,4 @@
+#include "myriad/text/amount.h"
 #include "read/text.h"
 
 /*
@@ -221,7 +222,7 @@ static int read_layers(struct simai *simai, struct myr_err *err)
     }
     if (rc == MYR_OK && scan_line(scan)) {
         scan_word(scan);
-        rc = scan_error(err, scan, "%u layers were promised, more are there", count);
+        rc = scan_error(err, scan, "%s promised, more are there", MYR_COUNT(count, "layer"));
     }
     return rc;
 }
