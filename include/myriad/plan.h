@@ -19,6 +19,14 @@
 MYR_MUST_USE int myr_plan(struct myr_arena *arena, const struct myr_catalog *catalog,
                           const struct myr_spec *spec, struct myr_design *ret, struct myr_err *err);
 
+/*
+ * The same for who only sends over it: without measured bisections and findings of the physical
+ * checker, which are flows over all cables.
+ */
+MYR_MUST_USE int myr_plan_fabric(struct myr_arena *arena, const struct myr_catalog *catalog,
+                                 const struct myr_spec *spec, struct myr_design *ret,
+                                 struct myr_err *err);
+
 /* A plan has so many steps, and behind them a step for each file that is written. */
 #define MYR_PLAN_STEPS     7
 #define MYR_PLAN_FILES_MAX 10

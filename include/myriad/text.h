@@ -27,6 +27,7 @@
 #include "myriad/text/json.h"
 #include "myriad/text/kind.h"
 #include "myriad/text/option.h"
+#include "myriad/text/option_echo.h"
 #include "myriad/text/page.h"
 #include "myriad/text/progress.h"
 #include "myriad/text/qr.h"

@@ -158,14 +158,14 @@ static int check_stdin(const struct cli *cli, struct myr_err *err)
 {
     struct stdin_readers all = {.count = 0};
     for (uint32_t i = 0; i < cli->operands.count; i++) {
-        reads_stdin(&all, cli->operands.items[i], NULL);
+        if (myr_operand_may_read(cli->command, i)) {
+            reads_stdin(&all, cli->operands.items[i], NULL);
+        }
     }
     for (uint32_t i = 0; i < cli->command->option_count; i++) {
         const struct myr_option *row = &cli->command->options[i];
         const struct myr_option_list *list = list_of(cli, row);
-        /* Of some options the text may be a name or a file, "-" only a file. */
-        bool text = row->type == MYR_OPTION_TEXT || row->type == MYR_OPTION_PATH;
-        if (text && !row->writes) {
+        if (myr_option_may_read(row) && row->type != MYR_OPTION_LIST) {
             reads_stdin(&all, *(const char *const *)((const char *)cli->options + row->at),
                         row->name);
         }

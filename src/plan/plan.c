@@ -150,7 +150,9 @@ static int run(struct plan *plan, struct myr_err *err)
     plan_power(plan);
     MYR_TRY(plan_countable(plan, err)); /* with the lines of the cooling plant */
     plan_tell(plan, "plugging together");
-    plan_plugged(plan);
+    if (!plan->unplugged) {
+        plan_plugged(plan);
+    }
     plan_keep_groups(plan);
     plan_advice(plan);
     plan_check_accepts(plan);
@@ -163,17 +165,13 @@ static int run(struct plan *plan, struct myr_err *err)
  * how many they are is known after that: the plan is made again with what came out. Their switches
  * may fill another rack, hence more than once; in the end there are no fewer than before.
  */
-int myr_plan_heard(struct myr_arena *arena, const struct myr_catalog *catalog,
-                   const struct myr_spec *spec, const struct myr_plan_listener *listener,
-                   struct myr_design *ret, struct myr_err *err)
+static int plan_asked(const struct plan *asked, struct myr_design *ret, struct myr_err *err)
 {
+    const struct myr_spec *spec = asked->spec;
     uint32_t pdus = 0, cdus = 0;
     for (uint32_t pass = 0;; pass++) {
-        struct plan *plan = MYR_ARENA_ONE(arena, struct plan);
-        plan->arena = arena;
-        plan->catalog = catalog;
-        plan->spec = spec;
-        plan->listener = listener;
+        struct plan *plan = MYR_ARENA_ONE(asked->arena, struct plan);
+        *plan = *asked;
         plan->pdus = pdus;
         plan->cdus = cdus;
         /* With strips to be counted the first pass only finds out how many racks are used. */
@@ -200,10 +198,26 @@ int myr_plan_heard(struct myr_arena *arena, const struct myr_catalog *catalog,
     }
 }
 
+int myr_plan_heard(struct myr_arena *arena, const struct myr_catalog *catalog,
+                   const struct myr_spec *spec, const struct myr_plan_listener *listener,
+                   struct myr_design *ret, struct myr_err *err)
+{
+    const struct plan asked = {
+        .arena = arena, .catalog = catalog, .spec = spec, .listener = listener};
+    return plan_asked(&asked, ret, err);
+}
+
 int myr_plan(struct myr_arena *arena, const struct myr_catalog *catalog,
              const struct myr_spec *spec, struct myr_design *ret, struct myr_err *err)
 {
     return myr_plan_heard(arena, catalog, spec, NULL, ret, err);
+}
+
+int myr_plan_fabric(struct myr_arena *arena, const struct myr_catalog *catalog,
+                    const struct myr_spec *spec, struct myr_design *ret, struct myr_err *err)
+{
+    const struct plan asked = {.arena = arena, .catalog = catalog, .spec = spec, .unplugged = true};
+    return plan_asked(&asked, ret, err);
 }
 
 /* The spec is given back; what the design needs of it lies in the arena. */

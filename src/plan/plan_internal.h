@@ -102,6 +102,7 @@ struct plan {
 
     const struct myr_plan_listener *listener; /* or NULL */
 
+    bool unplugged;      /* nobody asks what the physical checker says */
     bool rough;          /* made only to count what is in the next line */
     uint32_t pdus, cdus; /* power strips and cooling units with a management port */
     uint32_t storage_part, storage_servers;

@@ -371,10 +371,31 @@ static void who_listens_hears_of_every_step(void **state)
     release(&f);
 }
 
+/* What is left out is what nobody asks who only sends over it. */
+static void a_fabric_alone_has_the_same_cables(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct myr_design fabric;
+    assert_int_equal(plan_text(&f, "servers: 40\n"), MYR_OK);
+    assert_int_equal(myr_plan_fabric(&f.arena, &f.catalog, &f.spec, &fabric, &f.err), MYR_OK);
+    const struct myr_design *whole = &f.design;
+    assert_int_equal(whole->bisection_count, MYR_NET_COUNT);
+    assert_true(whole->networks[MYR_NET_COMPUTE].bisection_gbps > 0);
+    assert_int_equal(fabric.bisection_count, 0);
+    assert_int_equal(fabric.device_count, whole->device_count);
+    assert_int_equal(fabric.link_count, whole->link_count);
+    size_t bytes = whole->link_count * sizeof(*whole->link_a);
+    assert_memory_equal(fabric.link_a, whole->link_a, bytes);
+    assert_memory_equal(fabric.link_b, whole->link_b, bytes);
+    release(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(storage_is_sized_by_capacity_and_by_rate),
+        cmocka_unit_test(a_fabric_alone_has_the_same_cables),
         cmocka_unit_test(a_fabric_manager_takes_the_slot_of_a_node),
         cmocka_unit_test(nics_behind_one_splitter_share_a_cable),
         cmocka_unit_test(wrong_optics_are_named),

@@ -52,8 +52,8 @@ static int read_wanted(const struct request *request, struct wanted *ret, struct
     MYR_TRY(read_number(request, "design_nodes", &nodes, err));
     return nodes == ret->count
                ? MYR_OK
-               : myr_err_set(err, MYR_EINVAL, "%u names for the %u nodes of the design", ret->count,
-                             nodes);
+               : myr_err_set(err, MYR_EINVAL, "%s for a design of %s",
+                             MYR_COUNT(ret->count, "name"), MYR_COUNT(nodes, "node"));
 }
 
 /* What happens to nodes that are there; the first few of each kind are named. */
@@ -116,11 +116,11 @@ static int check(const struct server *server, const struct wanted *wanted, struc
     /* Freed with 'text'; 'changes' has no other memory. */
     text = changes.text;
     if (changes.removed || changes.moved || changes.renamed) {
-        int rc =
-            myr_err_set(err, MYR_EINFEASIBLE,
-                        "this design is no growth of the running cluster: %u nodes removed, %u "
-                        "renamed, %u with another id: %s",
-                        changes.removed, changes.renamed, changes.moved, text.data);
+        int rc = myr_err_set(err, MYR_EINFEASIBLE,
+                             "this design is no growth of the running cluster: %s removed, %u "
+                             "renamed, %u with another id: %s",
+                             MYR_COUNT(changes.removed, "node"), changes.renamed, changes.moved,
+                             text.data);
         myr_err_hint(err, "plan it with: myriad plan grow INSTALLED LARGER --out DIR; --nodes "
                           "gives the names that its nodes have here");
         return rc;
@@ -128,9 +128,10 @@ static int check(const struct server *server, const struct wanted *wanted, struc
     if (wanted->gpus_per_node != config->gpus_per_node ||
         wanted->nodes_per_leaf != config->nodes_per_leaf) {
         return myr_err_set(err, MYR_EINFEASIBLE,
-                           "the design has %u GPUs a node and %u nodes a leaf, the running cluster "
-                           "%u and %u; these cannot change",
-                           wanted->gpus_per_node, wanted->nodes_per_leaf, config->gpus_per_node,
+                           "the design has %s a node and %s a leaf, the running cluster %u and %u; "
+                           "these cannot change",
+                           MYR_COUNT(wanted->gpus_per_node, "GPU"),
+                           MYR_COUNT(wanted->nodes_per_leaf, "node"), config->gpus_per_node,
                            config->nodes_per_leaf);
     }
     return MYR_OK;

@@ -98,10 +98,10 @@ static int fit_shape(struct server *server, struct myr_err *err)
     /* GPUs are bits of masks in the state, nodes are numbers: neither can be taken away. */
     if (shape.gpus_per_node != config->gpus_per_node || shape.nodes > config->node_count) {
         return myr_err_set(err, MYR_EINVAL,
-                           "the store holds %u nodes of %u GPUs, the configuration %u of %u; a "
-                           "cluster only grows, by names added behind the others",
-                           shape.nodes, shape.gpus_per_node, config->node_count,
-                           config->gpus_per_node);
+                           "the store holds %s of %s, the configuration %u of %u; a cluster only "
+                           "grows, by names added behind the others",
+                           MYR_COUNT(shape.nodes, "node"), MYR_COUNT(shape.gpus_per_node, "GPU"),
+                           config->node_count, config->gpus_per_node);
     }
     if (shape.nodes < config->node_count) {
         MYR_TRY(myr_control_grow(server->control, config->node_count, err));
@@ -123,7 +123,7 @@ static int load(struct server *server, const struct myr_buf *snapshot, struct my
     MYR_TRY(myr_journal_replay(server->control, (struct myr_str){journal.data, journal.len},
                                &report, err));
     /* Every decision was compared with the one of then: another would have been an error. */
-    log_say("info", "state: %llu events replayed", (unsigned long long)report.records);
+    log_say("info", "state: %s replayed", MYR_COUNT(report.records, "event"));
     MYR_TRY(desk_snapshot(server, err));
     return fit_shape(server, err);
 }

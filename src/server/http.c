@@ -353,8 +353,8 @@ static void drop_slow(struct http *http)
         }
     }
     if (dropped) {
-        log_say("warning", "http: %u connections dropped that brought no whole request in %d s",
-                dropped, WHOLE_MS / 1000);
+        log_say("warning", "http: %s dropped that brought no whole request in %d s",
+                MYR_COUNT(dropped, "connection"), WHOLE_MS / 1000);
     }
 }
 

@@ -143,9 +143,18 @@ static int read_array(const struct myr_doc *top, struct myr_jobfile *ret, struct
     last = first;
     ok = ok &&
          (!dash || myr_str_to_u64((struct myr_str){dash + 1, node->text.len - before - 1}, &last));
-    if (!ok || last < first || last - first >= MYR_JOB_ARRAY_MAX || last > UINT32_MAX) {
+    if (!ok) {
         return myr_doc_error(err, node, MYR_EINVAL, "'array' is no range such as 0-9 of at most %d",
                              MYR_JOB_ARRAY_MAX);
+    }
+    if (last < first) {
+        return myr_doc_error(err, node, MYR_EINVAL, "'array' runs backwards: %llu-%llu is expected",
+                             (unsigned long long)last, (unsigned long long)first);
+    }
+    if (last - first >= MYR_JOB_ARRAY_MAX || last > UINT32_MAX) {
+        return myr_doc_error(err, node, MYR_ERANGE,
+                             "'array' has more than %d jobs, or numbers above %u",
+                             MYR_JOB_ARRAY_MAX, UINT32_MAX);
     }
     /* Ranks are told their number from 'first' on, whatever the ids of the jobs are. */
     ret->array_first = (uint32_t)first;

@@ -179,8 +179,8 @@ static void numbers_and_choices(void **state)
     fails(START "time_limit: 5w\n", "job:3:13", "is no time");
     fails(START "time_limit: 99999999999\n", "job:3:13", "is no time");
     fails(START "time_limit: [1h]\n", "job:3:13", "time_limit");
-    fails(START "array: 9-3\n", "job:3:8", "is no range");
-    fails(START "array: 0-10000\n", "job:3:8", "at most 10000");
+    fails(START "array: 9-3\n", "job:3:8", "runs backwards: 3-9 is expected");
+    fails(START "array: 0-10000\n", "job:3:8", "more than 10000 jobs");
     fails(START "array: x\n", "job:3:8", "is no range");
     fails(START "array: ''\n", "job:3:8", "is no range");
     fails(START "after: x\n", "job:3:8", "after");

@@ -50,9 +50,18 @@ static int add_range(struct list *list, struct myr_str before, struct myr_str ra
     bool ok = myr_str_to_u64((struct myr_str){range.data, width}, &first);
     last = first;
     ok = ok && (!dash || myr_str_to_u64((struct myr_str){dash + 1, range.len - width - 1}, &last));
-    if (!ok || last < first || last - first >= NODES_MAX) {
+    if (!ok) {
         return myr_err_set(err, MYR_EINVAL, "'[%.*s]' is no range such as [0001-1250]",
                            (int)range.len, range.data);
+    }
+    if (last < first) {
+        return myr_err_set(err, MYR_EINVAL, "'[%.*s]' runs backwards: [%llu-%llu] is expected",
+                           (int)range.len, range.data, (unsigned long long)last,
+                           (unsigned long long)first);
+    }
+    if (last - first >= NODES_MAX) {
+        return myr_err_set(err, MYR_ERANGE, "'[%.*s]': more than %d nodes", (int)range.len,
+                           range.data, NODES_MAX);
     }
     for (uint64_t i = 0; i <= last - first; i++) { /* 'last' may be the largest number */
         char name[256];

@@ -207,8 +207,9 @@ static void raise_limit(const struct server *server)
         (void)setrlimit(RLIMIT_NOFILE, &limit);
         /* Fewer than one a node: some agents will not get in. */
         if (limit.rlim_cur < server->config.node_count + 256ULL) {
-            log_say("warning", "only %llu open files are allowed for %u nodes",
-                    (unsigned long long)limit.rlim_cur, server->config.node_count);
+            log_say("warning", "only %llu open files are allowed for %s",
+                    (unsigned long long)limit.rlim_cur,
+                    MYR_COUNT(server->config.node_count, "node"));
         }
     }
 }
@@ -378,7 +379,8 @@ static void tell_ready(const struct server *server, const struct myr_serve *serv
              config->http_address, six ? "]" : "", http_port(server));
     uint16_t port = server->listener ? myr_io_port(server->listener) : 0;
     write_url(server, url);
-    log_say("info", "ready: %s, agents on port %u, %u nodes", url, port, config->node_count);
+    log_say("info", "ready: %s, agents on port %u, %s", url, port,
+            MYR_COUNT(config->node_count, "node"));
     notify("READY=1");
     if (serve->ready) {
         serve->ready(serve->context, url, port);

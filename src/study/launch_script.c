@@ -1,4 +1,5 @@
 #include "launch_script.h"
+#include "myriad/text/amount.h"
 
 /*
  * The script around a trainer: hosts in the order of ranks, files, variables, and the command of
@@ -176,8 +177,8 @@ static void put_hosts(const struct myr_launch_run *run, bool slurm, struct myr_b
     /* A wrong number of hosts is found before anything is started. */
     myr_buf_printf(buf,
                    "if [[ ${#hosts[@]} -ne %u ]]; then\n"
-                   "    echo \"%u hosts are needed, not ${#hosts[@]}\" >&2\n    exit 2\nfi\n",
-                   run->node_count, run->node_count);
+                   "    echo \"%s expected, not ${#hosts[@]}\" >&2\n    exit 2\nfi\n",
+                   run->node_count, MYR_COUNT(run->node_count, "host"));
 }
 
 /* One script for all hosts: it sends itself through ssh, and each copy knows its rank. */

@@ -270,14 +270,20 @@ void myr_answer_more(struct myr_answer *answer, const char *fmt, ...)
     va_end(args);
 }
 
-void myr_answer_next(struct myr_answer *answer, const char *what_for, const char *fmt, ...)
+bool myr_answer_next(struct myr_answer *answer, const char *what_for, const char *fmt, ...)
 {
     va_list args;
+    struct myr_answer_view line = {};
+    va_start(args, fmt);
+    format_text(answer, &line, fmt, args);
+    va_end(args);
+    if (strstr(line.text.data, MYR_ANSWER_GONE)) {
+        return false;
+    }
     struct myr_answer_view *view = add_view(answer, VIEW_NEXT);
     view->label = what_for ? copy(answer, what_for) : NULL;
-    va_start(args, fmt);
-    format_text(answer, view, fmt, args);
-    va_end(args);
+    view->text = line.text;
+    return true;
 }
 
 void myr_answer_table(struct myr_answer *answer, const struct myr_value *list,
@@ -335,6 +341,19 @@ const char *myr_answer_word(const struct myr_answer *answer, const char *text)
     MYR_CLEANUP(myr_buf_done) struct myr_buf word = {};
     put_word(text, &word);
     return myr_arena_strndup(answer->arena, word.data, word.len);
+}
+
+const char *myr_answer_input(const struct myr_answer *answer, const char *path)
+{
+    /* Open already, and read to their ends by now; what another command finds there is its own. */
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    bool once = strcmp(path, "-") == 0 || strcmp(path, "/dev/stdin") == 0;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(folders); i++) {
+        once = once || strncmp(path, folders[i], strlen(folders[i])) == 0;
+    }
+    return once             ? MYR_ANSWER_GONE
+           : path[0] == '-' ? myr_answer_word(answer, myr_arena_printf(answer->arena, "./%s", path))
+                            : myr_answer_word(answer, path);
 }
 
 /* Letters, digits, what is not ASCII, and marks that mean nothing within a path. */

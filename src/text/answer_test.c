@@ -10,7 +10,7 @@
 
 #include "myriad/text/csv.h"
 #include "myriad/text/doc.h"
-#include "myriad/text/option.h"
+#include "myriad/text/option_echo.h"
 
 static struct myr_arena arena;
 
@@ -331,6 +331,11 @@ static void a_command_to_go_on_with_stands_alone(void **state)
              "next: %.74s\nnext:\n  %.75s\n",
              word, word);
     assert_string_equal(rendered(&a, form), wanted);
+    /* Nothing stands in place of an input that is gone. */
+    assert_false(myr_answer_next(&a, "and then", "myriad plan %s", myr_answer_input(&a, "-")));
+    assert_string_equal(rendered(&a, form), wanted);
+    assert_true(myr_answer_next(&a, "and then", "myriad plan %s", myr_answer_input(&a, "-s")));
+    assert_non_null(strstr(rendered(&a, form), "  myriad plan ./-s\n"));
     form.colour = true;
     assert_int_equal(strncmp(rendered(&a, form), "\x1b[1mnext\x1b[0m, for what", 22), 0);
 }

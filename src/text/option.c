@@ -3,7 +3,7 @@
  * struct, in this order: defaults, then the words of the line, then variables for what the line
  * left open.
  */
-#include "myriad/text/option.h"
+#include "myriad/text/option_echo.h"
 
 #include <stdio.h>
 

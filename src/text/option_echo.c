@@ -1,7 +1,7 @@
 /* option_echo: a question as it was understood, for its answer. */
 #include <stdio.h>
 
-#include "myriad/text/answer.h"
+#include "myriad/text/option_echo.h"
 #include "option_words.h"
 
 /* "dry_run" for "dry-run", as keys are spelt. */
@@ -87,29 +87,46 @@ static bool has_option(const struct myr_command *command, const char *name)
     return false;
 }
 
-/*
- * A file's name as it can be typed anywhere in a command: not to be taken for an option, and with
- * what was read from standard input as a file again.
- */
-static void again_file(const struct myr_answer *answer, const char *name, struct myr_buf *buf)
+bool myr_option_may_read(const struct myr_option *option)
 {
-    if (strcmp(name, "-") == 0) {
-        myr_buf_put_lit(buf, " - < FILE");
-        return;
+    return (option->type == MYR_OPTION_TEXT || option->type == MYR_OPTION_PATH ||
+            option->type == MYR_OPTION_LIST) &&
+           !option->writes;
+}
+
+/* "[PLAN] [PATH]", "DESIGN FILE...": the last word stands for all that follow too. */
+bool myr_operand_may_read(const struct myr_command *command, uint32_t index)
+{
+    static const char names[] = "FAULT FORMAT ID NAME NAMES NODE PATH SHELL VERB WORD";
+    const char *word = command->operands ? command->operands : "";
+    for (const char *blank = strchr(word, ' '); blank && index > 0; blank = strchr(word, ' ')) {
+        word = blank + 1;
+        index--;
     }
-    const char *typed = name[0] == '-' ? myr_arena_printf(answer->arena, "./%s", name) : name;
-    myr_buf_printf(buf, " %s", myr_answer_word(answer, typed));
+    char bare[OPTION_NAME_MAX];
+    word += strspn(word, "[");
+    snprintf(bare, sizeof(bare), "%.*s", (int)strcspn(word, "]. "), word);
+    return !option_names_word(names, bare);
+}
+
+/* A name that begins like an option has no spelling in front of further options. */
+static void again_operand(const struct myr_answer *answer, const struct myr_command *to,
+                          uint32_t index, const char *text, struct myr_buf *buf)
+{
+    const char *word = myr_operand_may_read(to, index) ? myr_answer_input(answer, text)
+                       : text[0] == '-'                ? MYR_ANSWER_GONE
+                                                       : myr_answer_word(answer, text);
+    myr_buf_printf(buf, " %s", word);
 }
 
 static void again_text(const struct myr_answer *answer, const struct myr_option *option,
                        const char *value, struct myr_buf *buf)
 {
-    myr_buf_printf(buf, " --%s", option->name);
-    if (option->type == MYR_OPTION_PATH && !option->writes) {
-        again_file(answer, value, buf);
-        return;
-    }
-    myr_buf_printf(buf, " %s", myr_answer_word(answer, value));
+    bool file = option->type == MYR_OPTION_PATH || strcmp(value, "-") == 0 || value[0] == '/';
+    const char *word = file && myr_option_may_read(option) ? myr_answer_input(answer, value)
+                                                           : myr_answer_word(answer, value);
+    /* Of a text nobody knows here whether it is a file: behind the sign it can begin like this. */
+    myr_buf_printf(buf, word[0] == '-' ? " --%s=%s" : " --%s %s", option->name, word);
 }
 
 /* The row as it would be typed, where it is not as it is when nobody types it. */
@@ -166,7 +183,7 @@ const char *myr_option_again(const struct myr_command *command, const void *own,
     struct myr_option_values usual = {(void *)(uintptr_t)command->defaults, NULL};
     option_put_command(to, &buf);
     for (uint32_t i = 0; i < operands->count; i++) {
-        again_file(answer, operands->items[i], &buf);
+        again_operand(answer, to, i, operands->items[i], &buf);
     }
     for (uint32_t i = 0; i < command->option_count; i++) {
         const struct myr_option *option = &command->options[i];

@@ -8,7 +8,7 @@
 
 #include "kept.h"
 #include "myriad/text/answer.h"
-#include "myriad/text/option.h"
+#include "myriad/text/option_echo.h"
 
 struct own {
     uint64_t gpus, free;

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "myriad/text/option.h"
+#include "myriad/text/option_echo.h"
 
 struct own {
     uint64_t gpus;

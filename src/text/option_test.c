@@ -1,4 +1,4 @@
-#include "myriad/text/option.h"
+#include "myriad/text/option_echo.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -487,6 +487,58 @@ static void a_question_can_be_typed_again(void **state)
                         "myriad plan 'it'\\''s'");
 }
 
+/* Put again by a command with these operands; the row is a text, a list and a path in turn. */
+static const char *again_as(struct myr_answer *answer, const char *operands, const char *operand,
+                            const char *value)
+{
+    struct given {
+        const char *text, *path;
+        struct myr_option_list list;
+    } given = {value, value, {{value}, 1}};
+    static const struct given none;
+    static const struct myr_option rows[] = {
+        {.name = "text", .type = MYR_OPTION_TEXT, .at = offsetof(struct given, text)},
+        {.name = "path", .type = MYR_OPTION_PATH, .at = offsetof(struct given, path)},
+        {.name = "list", .type = MYR_OPTION_LIST, .at = offsetof(struct given, list)},
+    };
+    const struct myr_command command = {.name = "it",
+                                        .operands = operands,
+                                        .options = rows,
+                                        .option_count = value ? MYR_ARRAY_COUNT(rows) : 0,
+                                        .defaults = &none};
+    struct myr_operands typed = {.items = {"d", operand}, .count = 2};
+    return myr_option_again(&command, &given, &typed, &command, NULL, answer);
+}
+
+static void what_cannot_be_typed_again_is_marked(void **state)
+{
+    (void)state;
+    static const char gone[] = MYR_ANSWER_GONE;
+    struct myr_answer a;
+    struct myr_arena arena MYR_CLEANUP(myr_arena_done);
+    myr_arena_init(&arena);
+    myr_answer_init(&a, &arena, "test", 1);
+    assert_string_equal(again_as(&a, "DESIGN FILE...", "-x", NULL), "myriad it d ./-x");
+    assert_string_equal(again_as(&a, "[PLAN] [PATH]", "x", NULL), "myriad it d x");
+    static const char *const names[] = {"-x", "-"};
+    static const char *const files[] = {"-", "/dev/stdin", "/dev/fd/63", "/proc/self/fd/3"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
+        assert_non_null(strstr(again_as(&a, "STATE NAME", names[i], NULL), gone));
+        assert_non_null(strstr(again_as(&a, "[PLAN] [PATH]", names[i], NULL), gone));
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(files); i++) {
+        char wanted[80];
+        snprintf(wanted, sizeof(wanted), "myriad it d x --text %s --path %s --list %s", gone, gone,
+                 gone);
+        assert_string_equal(again_as(&a, "A B", "x", files[i]), wanted);
+        assert_non_null(strstr(again_as(&a, "DESIGN FILE...", files[i], NULL), gone));
+    }
+    assert_string_equal(again_as(&a, "A B", "x", "-x.yaml"),
+                        "myriad it d x --text=-x.yaml --path ./-x.yaml --list=-x.yaml");
+    assert_string_equal(again_as(&a, "A B", "x", "/dev/fdx"),
+                        "myriad it d x --text /dev/fdx --path /dev/fdx --list /dev/fdx");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -502,6 +554,7 @@ int main(void)
         cmocka_unit_test(completion_scripts_are_valid),
         cmocka_unit_test(bash_offers_what_fits),
         cmocka_unit_test(a_question_can_be_typed_again),
+        cmocka_unit_test(what_cannot_be_typed_again_is_marked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -262,6 +262,16 @@ static int play(struct world *w, struct myr_err *err)
     return rc;
 }
 
+/* Summed up also where it broke off; a state is saved only of what ran to its end. */
+static int play_out(struct world *w, struct myr_err *err)
+{
+    nature_begin(w);
+    int rc = play(w, err);
+    sum_up(w);
+    MYR_TRY(rc);
+    return save_state(w, err);
+}
+
 int myr_twin_run(const struct myr_scenario *scenario, const struct myr_twin_options *options,
                  struct myr_twin_result *ret, struct myr_err *err)
 {
@@ -278,10 +288,7 @@ int myr_twin_run(const struct myr_scenario *scenario, const struct myr_twin_opti
     w.sample_ms = options->samples > 0 ? scenario->length_ms / options->samples + 1 : 0;
     int rc = seat_begin(&w, err);
     if (rc == MYR_OK) {
-        nature_begin(&w);
-        rc = play(&w, err);
-        sum_up(&w);
-        rc = rc == MYR_OK ? save_state(&w, err) : rc;
+        rc = play_out(&w, err);
     }
     seat_done(&w);
     world_done(&w);

@@ -58,17 +58,23 @@ static void place_in_words(const char *name, const char *text, struct myr_err *e
     snprintf(err->message, sizeof(err->message), "%s", moved.data);
 }
 
+static int parse_words(const char *name, struct myr_str yaml, uint64_t gpus, struct myr_layout *ret,
+                       struct myr_err *err)
+{
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    const struct myr_doc *doc;
+    myr_arena_init(&arena);
+    MYR_TRY(myr_doc_read_yaml(&arena, name, yaml, &doc, err));
+    return myr_layout_parse(doc, gpus, ret, err);
+}
+
 /* 'name' stands for the file in messages: the option that the words came with. */
 int myr_layout_words(const char *name, const char *text, uint64_t gpus, struct myr_layout *ret,
                      struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf yaml = {};
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
-    const struct myr_doc *doc;
-    myr_arena_init(&arena);
     put_flow_map(text, &yaml);
-    int rc = myr_doc_read_yaml(&arena, name, (struct myr_str){yaml.data, yaml.len}, &doc, err);
-    rc = rc == MYR_OK ? myr_layout_parse(doc, gpus, ret, err) : rc;
+    int rc = parse_words(name, (struct myr_str){yaml.data, yaml.len}, gpus, ret, err);
     if (rc < 0) {
         place_in_words(name, text, err);
     }

@@ -12,6 +12,7 @@ init --user nobody --design d/design.myr --nodes 'gpu-[1-3]' --gpus-per-node 3 -
 init --user nobody --world slurm --hosts DNS:head,IP:10.0.0.1
 init --user nobody --etcd http://127.0.0.1:1
 init --user nobody --nodes 'gpu-[4-1]'
+init --user nobody --nodes 'gpu-[1-99999999]'
 init --user nobody --nodes 'gpu-1,gpu-1'
 init --user nobody --design none.myr
 init --user no-such-user-here

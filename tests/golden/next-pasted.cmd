@@ -27,3 +27,18 @@ paste_next catalog --catalog own.yaml
 paste_next catalog no-such-part --kind switch
 paste_next fit validate data/own-runs.csv
 paste_next fit calibrate data/own-runs.csv --constants 2
+paste_next fit curve --model llama3-8b --gpus 100 --device h100 --batch 128
+paste_next fit curve --model llama3-8b --gpus 64 --device h100 --batch 128 --tp 2
+# Constants are proposed where they are worth it, for the runs' own question.
+paste_next fit calibrate data/own-runs.csv --constants 2 --out mine.yaml
+printf 'software,hw,gpus,gbs,iter_s,model\nnemo 25.02,h100,64,128,1.5,llama3-8b\n' > one.csv
+paste_next fit calibrate one.csv --out one.yaml
+# What is read once cannot be pasted: no line, in place of one that would wait or fail.
+cp l.yaml ./-l.yaml
+paste_next route d/design.myr --layout=-l.yaml
+for layout in - /dev/stdin /dev/fd/0; do
+  paste_next route d/design.myr --layout $layout < l.yaml
+  paste_next fit --layout $layout --design d/design.myr --model llama3-8b --batch 128 --seq 4096 < l.yaml
+done
+paste_next plan - < examples/h100-64.yaml
+paste_next plan <(cat examples/h100-64.yaml)

@@ -8,7 +8,8 @@ A case is NAME.cmd: lines of a shell script in which `myriad` is the program, ru
 where examples/ and data/ (tests/data) are at hand. NAME.out, NAME.err and NAME.code are its standard
 output, standard error and exit code; a missing .out or .err means empty, a missing .code means 0.
 Output must not depend on time, machine or compiler; lines of progress, which a busy machine has and
-a quiet one has not, are left out. Where the build has tests/leaks_at_exit.so, the
+a quiet one has not, are left out of standard error, and of the output of a case that puts both
+together (2>&1). Where the build has tests/leaks_at_exit.so, the
 program must have given back all memory at its end too.
 """
 import concurrent.futures
@@ -53,8 +54,8 @@ def run(case, myriad):
                                 stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S,
                                 check=False)
         lost = leaks.read().decode()
-    out, err = (PROGRESS.sub("", text.decode()) for text in (result.stdout, result.stderr))
-    return {"out": out, "err": err,
+    out, err = result.stdout.decode(), PROGRESS.sub("", result.stderr.decode())
+    return {"out": PROGRESS.sub("", out) if "2>&1" in script else out, "err": err,
             "code": f"{result.returncode}\n", "leaks": lost}
 
 

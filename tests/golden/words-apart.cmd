@@ -48,6 +48,8 @@ say kubernetes schedule --name "$(printf 'n%.0s' {1..61})"
 say kubernetes schedule --name "$(printf 'n%.0s' {1..60})" --kubeconfig none
 say fit why --model llama3-70b --device h100 --gpus 64 --batch 128 tp=1,pp=1 tp=8,pp=2
 say fit why --model llama3-70b --device h100 --gpus 64 --batch 128 tp=8,pp=2 tp=1,pp=1
+say fit why --model llama3-70b --device h100 --gpus 64 --batch 128 tp=8,pp=2 pp=2,tp=8
+myriad fit why --model llama3-70b --device h100 --gpus 64 --batch 128 tp=8,pp=2 pp=2,tp=8 -o json | grep largest
 say fit curve --model llama3-70b --gpus 64 --device h100 --batch 64
 myriad plan examples/h100-128.yaml --out wide > /dev/null
 for nodes in 64 65; do

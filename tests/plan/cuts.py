@@ -93,7 +93,7 @@ def look_at(myriad, folder, kind, spec, shorter):
 
 def main():
     with tempfile.TemporaryDirectory(prefix="myriad-cuts-") as name:
-        # Sanitizers do without the first: it takes longest, and plan/room draws such rooms.
+        # Sanitizers do without the first: it takes longest, and plan/room-run draws such rooms.
         for kind, spec, shorter in ROOMS[EVERY > 1:]:
             look_at(sys.argv[1], pathlib.Path(name), kind, spec, shorter)
     for line in FAILED:

@@ -72,7 +72,7 @@ def with_twin(myriad, top):
         expect(len(lab.json("node", "list")["nodes"]) == SMALL, "and changes nothing")
 
         smaller = plan(lab, "smaller", SPEC.format(SMALL - 1))
-        refused(lab, [smaller], "1 nodes removed", f"node-{SMALL - 1:05}")
+        refused(lab, [smaller], "1 node removed", f"node-{SMALL - 1:05}")
         refused(lab, [grown, "--nodes", f"gpu-[00000-{LARGE - 1:05}]"], f"{SMALL} renamed")
         swapped = f"node-00001,node-00000,node-[00002-{LARGE - 1:05}]"
         refused(lab, [grown, "--nodes", swapped], "2 with another id", "from id 0 to 1")

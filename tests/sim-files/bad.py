@@ -85,7 +85,7 @@ WORKLOADS = {
     "htsim-id-twice": ("a.cm", "Nodes 2\n0->1 id 1 start 0 size 5\n1->0 id 1 start 0 size 5\n",
                        "3:9", "id 1 is there already"),
     "htsim-count": ("a.cm", "Nodes 2\nConnections 2\n0->1 start 0 size 5\n", "4:1",
-                    "2 connections were promised, 1"),
+                    "2 connections promised, 1"),
     "htsim-unsaid": ("a.cm", "Nodes 2\n0->1 start 0 size 5 send_done_trigger 3\n", "2:40",
                      "trigger 3 is named"),
     "htsim-never": ("a.cm", "Nodes 2\n0->1 trigger 3 size 5\ntrigger id 3 oneshot\n", "2:22",

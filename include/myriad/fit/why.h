@@ -6,7 +6,7 @@
 struct myr_fit_why {
     struct myr_layout layouts[2];
     struct myr_case_price prices[2];
-    enum myr_fit_term largest; /* the term that differs most */
+    enum myr_fit_term largest; /* the term that differs most; MYR_FIT_TERM_COUNT: none does */
 };
 
 /*

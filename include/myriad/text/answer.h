@@ -130,13 +130,20 @@ void myr_answer_more(struct myr_answer *answer, const char *fmt, ...);
 /*
  * What one would do next, at the end whenever it is called: "next: myriad verify ...", or behind
  * what for ("for sheets to print"; NULL: it says so itself) on a line of its own, to be pasted: a
- * command and nothing else.
+ * command and nothing else. False: left out, since an input in it cannot be read a second time.
  */
 MYR_PRINTF(3, 4)
-void myr_answer_next(struct myr_answer *answer, const char *what_for, const char *fmt, ...);
+bool myr_answer_next(struct myr_answer *answer, const char *what_for, const char *fmt, ...);
 
+/* In a command to paste: here stands what cannot be typed again. */
+#define MYR_ANSWER_GONE "\x04"
 /* A name as one word of a command to paste: quoted where a shell would take it apart. */
 const char *myr_answer_word(const struct myr_answer *answer, const char *text);
+/*
+ * The same of a file that was read, wherever it stands in the command: never taken for an option.
+ * MYR_ANSWER_GONE for standard input and <(...), which are read once.
+ */
+const char *myr_answer_input(const struct myr_answer *answer, const char *path);
 /*
  * A name that people gave to something, as the name of a file or folder: one part of a path, never
  * hidden, never "..". 'otherwise' where nothing of the name is left.

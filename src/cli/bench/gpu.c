@@ -158,7 +158,7 @@ static int run(struct cli *cli, struct myr_err *err)
     put_kernels(&cli->answer, &kernels, o->dry_run);
     if (o->out && !o->dry_run) {
         myr_answer_next(&cli->answer, NULL, "myriad fit calibrate --kernels %s --out mine.yaml",
-                        myr_answer_word(&cli->answer, o->out));
+                        myr_answer_input(&cli->answer, o->out));
     }
     return MYR_OK;
 }

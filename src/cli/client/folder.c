@@ -71,8 +71,8 @@ static int doctor_run(struct cli *cli, struct myr_err *err)
     myr_answer_u64(answer, "bad", counts[MYR_VERDICT_BAD]);
     myr_answer_rows(answer, list);
     myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
-    myr_answer_fact(answer, "in all", "%u checks, %u warnings, %u bad", found->count + of_relay,
-                    counts[MYR_VERDICT_WARN], counts[MYR_VERDICT_BAD]);
+    myr_answer_fact(answer, "in all", "%s, %s, %u bad", MYR_COUNT(found->count + of_relay, "check"),
+                    MYR_COUNT(counts[MYR_VERDICT_WARN], "warning"), counts[MYR_VERDICT_BAD]);
     cli->no = counts[MYR_VERDICT_BAD] > 0;
     return MYR_OK;
 }
@@ -93,9 +93,9 @@ static void put_copied(struct cli *cli, const char *to, const struct myr_server_
     myr_answer_end(answer);
     myr_answer_end(answer);
     myr_answer_rows(answer, list);
-    myr_answer_fact(answer, "copied", "%u files, %llu bytes, into %s", copied->files,
-                    (unsigned long long)copied->bytes, to);
-    myr_answer_fact(answer, "store", "%llu keys%s, read back", (unsigned long long)copied->keys,
+    myr_answer_fact(answer, "copied", "%s, %s, into %s", MYR_COUNT(copied->files, "file"),
+                    MYR_COUNT(copied->bytes, "byte"), to);
+    myr_answer_fact(answer, "store", "%s%s, read back", MYR_COUNT(copied->keys, "key"),
                     copied->live ? " of the running server" : "");
 }
 

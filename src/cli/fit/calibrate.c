@@ -100,6 +100,35 @@ static void show_errors(struct myr_answer *answer, const char *what,
                     errors->count, errors->median, errors->mean, errors->p90);
 }
 
+/*
+ * The first run that 'fit' can be asked about again: its time was taken, and its model has a name
+ * there. Kernels have a device alone.
+ */
+static void hint_use(struct cli *cli, const struct myr_calibration_job *job, const char *out)
+{
+    const struct myr_run *of = NULL;
+    for (uint32_t i = 0; job->has_runs && i < job->runs.count && !of; i++) {
+        const struct myr_run *run = &job->runs.items[i];
+        bool known = false;
+        for (uint32_t k = 0; !run->refused && k < myr_model_builtin_count(); k++) {
+            known = known || myr_str_eq(myr_str_from(run->model.name), myr_model_builtin_name(k));
+        }
+        of = known && run->measured_s > 0 ? run : NULL;
+    }
+    const char *profile = myr_answer_input(&cli->answer, out);
+    if (of) {
+        myr_answer_next(&cli->answer, "with these constants",
+                        "myriad fit --profile %s --model %s --device %s --gpus %u --batch %u",
+                        profile, of->model.name, of->it.device->name, of->gpus,
+                        of->layout.global_batch);
+    } else if (!job->has_runs) {
+        myr_answer_next(&cli->answer, "with these constants",
+                        "myriad fit --profile %s --model llama3-70b --device %s --gpus 512 "
+                        "--batch 512",
+                        profile, job->kernels.device->name);
+    }
+}
+
 /* The error of runs left out stands between the others: it is the one that counts. */
 static void show(struct cli *cli, const struct myr_calibration_job *job,
                  const struct myr_value *constants, const char *out)
@@ -140,10 +169,9 @@ static void show(struct cli *cli, const struct myr_calibration_job *job,
     }
     if (out) {
         myr_answer_fact(answer, "written", "%s", out);
-        myr_answer_next(answer, "with these constants",
-                        "myriad fit --profile %s --model llama3-70b --device h100 --gpus 512 "
-                        "--batch 512",
-                        myr_answer_word(answer, out));
+    }
+    if (out && result->worth_it) {
+        hint_use(cli, job, out);
     }
 }
 

@@ -198,7 +198,8 @@ const char *cli_layout_words(struct myr_arena *arena, const struct myr_layout *l
         myr_buf_printf(&buf, ", recompute %s", myr_recompute_name(l->recompute));
     }
     if (l->first_layers > 0) {
-        myr_buf_printf(&buf, ", outer stages %u and %u layers", l->first_layers, l->last_layers);
+        myr_buf_printf(&buf, ", outer stages %u and %s", l->first_layers,
+                       MYR_COUNT(l->last_layers, "layer"));
     }
     /* The usual is not said: 1F1B and interleaved follow from vp, BF16 is the default. */
     if (l->schedule > MYR_SCHEDULE_INTERLEAVED) {

@@ -143,7 +143,7 @@ static void show(struct cli *cli, const struct myr_log_comparison *it,
     struct myr_answer *answer = &cli->answer;
     const struct myr_comparison *c = &it->result;
     double step_s = c->cost.step_s;
-    myr_answer_para(answer, "%s on %u x %s, %s", it->model.name, it->query.gpus,
+    myr_answer_para(answer, "%s on %s x %s, %s", it->model.name, MYR_GROUPED(it->query.gpus),
                     it->query.it.device->name, cli_layout_words(&cli->arena, &it->layout));
     myr_answer_fact(answer, "measured", "%.3f s a step, %zu iteration%s", c->measured_s,
                     it->log.elapsed_s.values.count, it->log.elapsed_s.values.count == 1 ? "" : "s");
@@ -168,9 +168,10 @@ static void show(struct cli *cli, const struct myr_log_comparison *it,
     if (!it->fits) {
         myr_answer_para(answer, "As modelled, this layout does not fit in memory.");
     }
-    myr_answer_next(answer, "for a row to calibrate with", "%s -o csv > runs.csv",
-                    cli_again(cli, cli->command, NULL));
-    myr_answer_next(answer, "and then", "myriad fit calibrate runs.csv");
+    if (myr_answer_next(answer, "for a row to calibrate with", "%s -o csv > runs.csv",
+                        cli_again(cli, cli->command, NULL))) {
+        myr_answer_next(answer, "and then", "myriad fit calibrate runs.csv");
+    }
 }
 
 /* For MYR_CLEANUP on one that lies in the arena. */

@@ -4,6 +4,7 @@
  * without a layout is left out and said.
  */
 #include "fit/fit.h"
+#include "goodput/goodput.h"
 
 struct options {
     struct cli_case of;
@@ -149,7 +150,6 @@ static void show_rest(struct myr_answer *answer, const struct myr_scale_curves *
                     "is hidden whole. Effective compute = peak x GPUs x efficiency; efficiency = "
                     "MFU of the best point x linearity x availability. Availability: failures of "
                     "Llama 3's table, best practice of recovery, best checkpoint interval.");
-    myr_answer_next(answer, "for what failures cost", "myriad goodput --help");
 }
 
 /* Keys that an answer with points and one without have alike. */
@@ -176,6 +176,22 @@ static void put_nothing(struct cli *cli, const struct myr_case *it, const struct
     cli->no = true;
 }
 
+/* Goodput plans the same run, where it takes all that was asked with: it has no axes to fix. */
+static void hint_next(struct cli *cli)
+{
+    const struct myr_command *goodput = cli_goodput_verb.row;
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        bool has = false;
+        for (uint32_t k = 0; k < goodput->option_count; k++) {
+            has = has || strcmp(rows[i].name, goodput->options[k].name) == 0;
+        }
+        if (!has && cli_given(cli, rows[i].name)) {
+            return;
+        }
+    }
+    myr_answer_next(&cli->answer, "for what failures cost", "%s", cli_again(cli, goodput, NULL));
+}
+
 /* Both curves in one list, told apart by 'scaling'. */
 static void put_answer(struct cli *cli, const struct myr_case *it,
                        const struct myr_scale_curves *curves)
@@ -192,12 +208,13 @@ static void put_answer(struct cli *cli, const struct myr_case *it,
     myr_answer_end(answer);
     myr_answer_rows(answer, points);
     put_timers(answer, &curves->timers);
-    myr_answer_para(answer, "%s on up to %u x %s, %s", it->model.name, it->query.gpus,
+    myr_answer_para(answer, "%s on up to %s x %s, %s", it->model.name, MYR_GROUPED(it->query.gpus),
                     it->query.it.device->name, it->query.it.stack->name);
     cli_fit_show_device(answer, it);
     cli_fit_show_network(answer, it);
     show_points(answer, points);
     show_rest(answer, curves);
+    hint_next(cli);
 }
 
 static int run(struct cli *cli, struct myr_err *err)

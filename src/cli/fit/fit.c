@@ -232,10 +232,10 @@ static void show_head(struct myr_answer *answer, const struct myr_case *it)
     if (params.active < params.total) {
         snprintf(active, sizeof(active), ", %.4g active", (double)params.active / 1e9);
     }
-    myr_answer_para(answer, "%s (%.4g billion parameters%s) on %u x %s, batch %u x %u tokens, %s",
-                    it->model.name, (double)params.total / 1e9, active, it->query.gpus,
-                    it->query.it.device->name, it->query.batch, it->query.seq_tokens,
-                    it->query.it.stack->name);
+    myr_answer_para(answer, "%s (%.4g billion parameters%s) on %s x %s, batch %s x %s, %s",
+                    it->model.name, (double)params.total / 1e9, active, MYR_GROUPED(it->query.gpus),
+                    it->query.it.device->name, MYR_GROUPED(it->query.batch),
+                    MYR_COUNT(it->query.seq_tokens, "token"), it->query.it.stack->name);
     cli_fit_show_device(answer, it);
     cli_fit_show_network(answer, it);
 }
@@ -280,8 +280,8 @@ static void show_step(struct cli *cli, const struct myr_case *it, const struct m
     myr_answer_fact(
         answer, "rests on", "%s",
         cli_fit_rests_on(&cli->arena, it, &study->answer.top[0].layout, &study->prices[0].spread));
-    myr_answer_fact(answer, "MFU", "%.1f %%, %.0f tokens/s a GPU", 100 * cost->mfu,
-                    cost->tokens_per_s_per_gpu);
+    myr_answer_fact(answer, "MFU", "%.1f %%, %s tokens/s a GPU", 100 * cost->mfu,
+                    MYR_GROUPED((uint64_t)(cost->tokens_per_s_per_gpu + 0.5)));
     myr_answer_fact(answer, "memory", "%.1f of %.1f GiB, of them %.1f kept back; %.1f free",
                     memory->total_bytes / gib, memory->limit_bytes / gib,
                     memory->reserve_bytes / gib, (memory->limit_bytes - memory->total_bytes) / gib);
@@ -503,7 +503,7 @@ static void hint_next(struct cli *cli, const struct options *options)
     if (file) {
         myr_answer_next(&cli->answer, NULL, "%s --layout %s",
                         cli_again(cli, cli_goodput_verb.row, "layout report"),
-                        myr_answer_word(&cli->answer, file));
+                        myr_answer_input(&cli->answer, file));
     } else {
         myr_answer_next(&cli->answer, "for goodput and sched place", "%s --layout-out layout.yaml",
                         cli_again(cli, cli->command, NULL));

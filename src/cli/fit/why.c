@@ -49,6 +49,22 @@ static void put_side(struct myr_answer *answer, const char *key, const struct my
     myr_answer_end(answer);
 }
 
+/* How much faster the faster one is, in parts of its own step. */
+static void show_difference(struct myr_answer *answer, const struct myr_fit_why *why)
+{
+    double a = why->prices[0].cost.step_s, b = why->prices[1].cost.step_s;
+    double percent = 100 * (b < a ? a / b - 1 : b / a - 1);
+    if (why->largest == MYR_FIT_TERM_COUNT) {
+        myr_answer_fact(answer, "difference", "none: both take the same time");
+        return;
+    }
+    /* "0.0 % faster" would be neither. */
+    const char *shown =
+        percent < 0.05 ? "less than 0.1" : myr_arena_printf(answer->arena, "%.1f", percent);
+    myr_answer_fact(answer, "difference", "%s is %s %% faster, most of it by %s", b < a ? "B" : "A",
+                    shown, myr_fit_term_name(why->largest));
+}
+
 static void show(struct cli *cli, const struct myr_case *it, const struct myr_fit_why *why,
                  const struct myr_value *terms)
 {
@@ -68,11 +84,7 @@ static void show(struct cli *cli, const struct myr_case *it, const struct myr_fi
                         price->memory.total_bytes / 1073741824,
                         price->memory.fits ? "" : ", which does not fit");
     }
-    /* How much faster the faster one is, in parts of its own step. */
-    double a = why->prices[0].cost.step_s, b = why->prices[1].cost.step_s;
-    myr_answer_fact(answer, "difference", "%s is %.1f %% faster, most of it by %s",
-                    b < a ? "B" : "A", 100 * (b < a ? a / b - 1 : b / a - 1),
-                    myr_fit_term_name(why->largest));
+    show_difference(answer, why);
     myr_answer_table(answer, terms, columns, MYR_ARRAY_COUNT(columns));
 }
 
@@ -90,7 +102,8 @@ static int run(struct cli *cli, struct myr_err *err)
     cli_fit_put_case(answer, it, false);
     put_side(answer, "a", &why, 0);
     put_side(answer, "b", &why, 1);
-    myr_answer_text(answer, "largest", myr_fit_term_name(why.largest));
+    myr_answer_text(answer, "largest",
+                    why.largest < MYR_FIT_TERM_COUNT ? myr_fit_term_name(why.largest) : NULL);
     struct myr_value *terms = myr_answer_list(answer, "terms");
     for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
         double one = why.prices[0].cost.terms_s[i], other = why.prices[1].cost.terms_s[i];

@@ -169,11 +169,11 @@ const char *cli_goodput_time(struct myr_arena *arena, double seconds)
                             myr_text_in_unit(seconds, units, MYR_ARRAY_COUNT(units), text));
 }
 
-/* "1.24 M", "35100": money for people. */
+/* "1.24 M", "35,100": money for people. */
 static const char *amount(struct myr_arena *arena, double value, const char *currency)
 {
     static const struct myr_unit units[] = {
-        {1, 1e5, 0, MYR_UNIT_BEHIND, ""},
+        {1, 1e5, 0, MYR_UNIT_GROUPED, ""},
         {1e6, 0, 2, MYR_UNIT_BEHIND, "M "},
     };
     char text[MYR_AMOUNT_BYTES];
@@ -183,10 +183,9 @@ static const char *amount(struct myr_arena *arena, double value, const char *cur
 static void show_tier(struct cli *cli, const char *name, const struct myr_tier *tier,
                       double interval_s, uint64_t steps)
 {
-    myr_answer_fact(&cli->answer, name, "each %s (%llu step%s), stall %.2f s, recovery %s",
-                    cli_goodput_time(&cli->arena, interval_s), (unsigned long long)steps,
-                    steps == 1 ? "" : "s", tier->stall,
-                    cli_goodput_time(&cli->arena, tier->recovery));
+    myr_answer_fact(&cli->answer, name, "each %s (%s), stall %.2f s, recovery %s",
+                    cli_goodput_time(&cli->arena, interval_s), MYR_COUNT(steps, "step"),
+                    tier->stall, cli_goodput_time(&cli->arena, tier->recovery));
 }
 
 /* Short runs in hours: 0.04 days say little. */
@@ -204,8 +203,12 @@ static void show_days(struct cli *cli, const struct myr_training *t,
     myr_answer_fact(answer, "time", "%.2f %s (90 %%: %.2f to %.2f; by failures alone %.2f to %.2f)",
                     c->days * unit, hours ? "hours" : "days", it->days[0] * unit,
                     it->days[1] * unit, c->days_low * unit, c->days_high * unit);
+    static const struct myr_unit energy[] = {{1, 100, 2, MYR_UNIT_BEHIND, "MWh"},
+                                             {1, 0, 0, MYR_UNIT_GROUPED, "MWh"}};
+    char mwh[MYR_AMOUNT_BYTES];
     myr_answer_fact(
-        answer, "energy", "%.*f MWh%s%s", c->energy_mwh < 100 ? 2 : 0, c->energy_mwh,
+        answer, "energy", "%s%s%s",
+        myr_text_in_unit(c->energy_mwh, energy, MYR_ARRAY_COUNT(energy), mwh),
         t->facility.kwh.known ? ", electricity " : "",
         t->facility.kwh.known ? amount(&cli->arena, c->energy_cost, t->facility.currency) : "");
     if (it->priced) {
@@ -274,10 +277,10 @@ static void show(struct cli *cli, const struct myr_training *t, const char *repo
         store = myr_arena_printf(&cli->arena, "%u storage servers with %.0f GB/s of ports",
                                  q->store.servers, q->store.server_bytes_per_s / 1e9);
     }
-    myr_answer_para(answer, "%s on %u x %s, batch %u x %u tokens, %s, checkpoint %.2f TB, %s",
-                    t->it.model.name, t->it.query.gpus, q->it.device->name, t->it.query.batch,
-                    t->it.query.seq_tokens, q->it.stack->name,
-                    t->cases[0].campaign.checkpoint_bytes / 1e12, store);
+    myr_answer_para(answer, "%s on %s x %s, batch %s x %s, %s, checkpoint %.2f TB, %s",
+                    t->it.model.name, MYR_GROUPED(t->it.query.gpus), q->it.device->name,
+                    MYR_GROUPED(t->it.query.batch), MYR_COUNT(t->it.query.seq_tokens, "token"),
+                    q->it.stack->name, t->cases[0].campaign.checkpoint_bytes / 1e12, store);
     cli_fit_show_device(answer, &t->it);
     cli_fit_show_network(answer, &t->it);
     cli_goodput_show_facility(answer, &t->facility, q->tokens > 0);

@@ -61,10 +61,10 @@ void cli_show_assumed(struct cli *cli, const struct myr_value *list)
 static void hint_next(struct cli *cli, const struct options *options, const char *file)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
-    myr_buf_printf(&line, "myriad plan %s", myr_answer_word(&cli->answer, file));
+    myr_buf_printf(&line, "myriad plan %s", myr_answer_input(&cli->answer, file));
     for (uint32_t i = 0; i < options->catalogs.count; i++) {
         myr_buf_printf(&line, " --catalog %s",
-                       myr_answer_word(&cli->answer, options->catalogs.items[i]));
+                       myr_answer_input(&cli->answer, options->catalogs.items[i]));
     }
     myr_answer_next(&cli->answer, NULL, "%s", line.data);
 }

@@ -221,8 +221,9 @@ static void show_cost(struct myr_answer *answer, const struct myr_place_answer *
     myr_answer_fact(answer, "penalties", "%.3f", cost->penalty / a->unit_bytes);
     if (a->has_model) {
         const struct myr_fit_case *of = &a->it.query.it;
-        myr_answer_fact(answer, "trained", "%s on %s, %s, sequences of %u tokens", of->model->name,
-                        of->device->name, of->stack->name, a->it.query.seq_tokens);
+        myr_answer_fact(answer, "trained", "%s on %s, %s, sequences of %s", of->model->name,
+                        of->device->name, of->stack->name,
+                        MYR_COUNT(a->it.query.seq_tokens, "token"));
         cli_fit_show_network(answer, &a->it);
         myr_answer_fact(answer, "step", "%.3f s, at best %.3f s%s", a->price.cost.step_s,
                         a->best_price.cost.step_s,
@@ -258,7 +259,7 @@ static void show(struct cli *cli, const struct myr_place_answer *a, const struct
     const struct options *options = cli->options;
     struct myr_answer *answer = &cli->answer;
     if (a->request.nodes < a->nodes_asked) {
-        myr_answer_para(answer, "%u of the %u nodes asked for are placed.", a->request.nodes,
+        myr_answer_para(answer, "Nodes placed: %u of the %u asked for.", a->request.nodes,
                         a->nodes_asked);
     }
     for (uint32_t i = 0; i < a->sentence_count; i++) {

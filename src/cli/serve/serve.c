@@ -229,11 +229,10 @@ static int serve_run(struct cli *cli, struct myr_err *err)
     myr_answer_rows(&cli->answer, served);
     /* Only then is it asked how many came up: else the server ran as long as it was wanted. */
     if (options->once) {
-        char gpus[32];
         uint64_t healthy_gpus = (uint64_t)report.healthy * report.gpus_per_node;
         cli->no = report.healthy < report.nodes; /* it was told to end before all were well */
-        myr_answer_fact(&cli->answer, "came up", "%u of %u nodes healthy, %s GPU%s", report.healthy,
-                        report.nodes, myr_u64_grouped(healthy_gpus, gpus), cli_s(healthy_gpus));
+        myr_answer_fact(&cli->answer, "came up", "%u of %s healthy, %s", report.healthy,
+                        MYR_COUNT(report.nodes, "node"), MYR_COUNT(healthy_gpus, "GPU"));
     }
     myr_answer_fact(&cli->answer, "ended", "everything is kept in %s", folder);
     return MYR_OK;

@@ -128,7 +128,8 @@ static int run(struct cli *cli, struct myr_err *err)
     /* Of all that both have, also what is not listed. */
     myr_answer_double(answer, "worst_percent", 100 * found.worst, 6);
     const struct myr_value *list = put_pairs(cli, &found);
-    myr_answer_fact(answer, "compared", "%u figures of %s", found.count, myr_results_kinds[a.kind]);
+    myr_answer_fact(answer, "compared", "%s of %s", MYR_COUNT(found.count, "figure"),
+                    myr_results_kinds[a.kind]);
     myr_answer_fact(answer, "beyond", "%u of them are more than %g %% apart; only in A %u, in B %u",
                     found.beyond, 100 * tolerance, found.only_a, found.only_b);
     myr_answer_fact(answer, "farthest apart", "%+.4f %%", 100 * found.worst);

@@ -75,11 +75,11 @@ static void hint_next(struct cli *cli, const char *path)
     const char *read_from = myr_contention_path(&cli->arena, options->design);
     if (strcmp(path, read_from) != 0) {
         myr_answer_next(answer, "to where fit and sched read it", "cp %s %s",
-                        myr_answer_word(answer, path), myr_answer_word(answer, read_from));
+                        myr_answer_input(answer, path), myr_answer_input(answer, read_from));
         return;
     }
     myr_answer_next(answer, NULL, "myriad fit --design %s --model llama3-70b --batch 1024",
-                    myr_answer_word(answer, options->design));
+                    myr_answer_input(answer, options->design));
 }
 
 static int run(struct cli *cli, struct myr_err *err)

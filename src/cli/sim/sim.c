@@ -156,7 +156,7 @@ static int run(struct cli *cli, struct myr_err *err)
     if (options->save) {
         myr_answer_fact(&cli->answer, "saved", "%s, as it was at %s", options->save, options->at);
         myr_answer_next(&cli->answer, NULL, "myriad sim resume %s",
-                        myr_answer_word(&cli->answer, options->save));
+                        myr_answer_input(&cli->answer, options->save));
     }
     if (!options->report) {
         myr_answer_next(&cli->answer, "for load and critical path as a page",

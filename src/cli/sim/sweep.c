@@ -227,10 +227,11 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_TRY(myr_sweep_run(&sweep, &how, &cli->arena, &result, err));
     put_answer(cli, &sweep, &how, &result);
     if (result.written) {
-        myr_answer_next(&cli->answer, "after a change", "%s --out after.csv",
-                        cli_again(cli, cli->command, "out plot"));
-        myr_answer_next(&cli->answer, "and then", "myriad sim compare %s after.csv",
-                        myr_answer_word(&cli->answer, options->out));
+        const char *after = cli_again(cli, cli->command, "out plot");
+        if (myr_answer_next(&cli->answer, "after a change", "%s --out after.csv", after)) {
+            myr_answer_next(&cli->answer, "and then", "myriad sim compare %s after.csv",
+                            myr_answer_input(&cli->answer, options->out));
+        }
     }
     cli->no = result.failed > 0;
     return MYR_OK;

@@ -129,12 +129,11 @@ void twin_show_result(struct myr_answer *answer, const struct myr_twin_result *r
     } else {
         myr_answer_fact(answer, "failures", "none");
     }
-    myr_answer_fact(answer, "also",
-                    "%llu controller crashes, %llu partitions, %llu fences, %llu repairs, %llu "
-                    "drains, %llu clock steps",
-                    (unsigned long long)r->crashes, (unsigned long long)r->partitions,
-                    (unsigned long long)r->fences, (unsigned long long)r->repairs,
-                    (unsigned long long)r->drains, (unsigned long long)r->clock_steps);
+    myr_answer_fact(answer, "also", "%s, %s, %s, %s, %s, %s",
+                    MYR_COUNT(r->crashes, "controller crash"),
+                    MYR_COUNT(r->partitions, "partition"), MYR_COUNT(r->fences, "fence"),
+                    MYR_COUNT(r->repairs, "repair"), MYR_COUNT(r->drains, "drain"),
+                    MYR_COUNT(r->clock_steps, "clock step"));
     /* Three are enough for a page; programs have all that were kept. */
     for (uint32_t i = 0; i < r->long_count && i < 3; i++) {
         myr_answer_fact(answer, i == 0 ? "useful time" : "", "%.2f %% of %.1f h, job of %u GPU%s",

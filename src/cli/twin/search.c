@@ -71,11 +71,10 @@ static void fill(struct cli *cli, const struct myr_scenario *scenario,
     }
     myr_answer_para(answer, "Seed %llu breaks an invariant.",
                     (unsigned long long)result->found_seed);
-    myr_answer_fact(answer, "made small", "%u job%s, %llu events of %s, at seed %llu, in %u runs",
-                    result->jobs_left, result->jobs_left == 1 ? "" : "s",
-                    (unsigned long long)result->broken.events,
+    myr_answer_fact(answer, "made small", "%s, %s of %s, at seed %llu, in %s",
+                    MYR_COUNT(result->jobs_left, "job"), MYR_COUNT(result->broken.events, "event"),
                     myr_u64_grouped(result->events_before, events),
-                    (unsigned long long)result->broken.seed, result->tries);
+                    (unsigned long long)result->broken.seed, MYR_COUNT(result->tries, "run"));
     twin_show_result(answer, &result->broken);
     cli->no = true;
 }

@@ -3,7 +3,10 @@
  * it. Widths are of the logarithm of the time, fitted to rows that a fit did not see (docs/fit.md,
  * "Intervals").
  */
+#include <stdio.h>
+
 #include "myriad/fit/interval.h"
+#include "myriad/text/amount.h"
 
 #include <math.h>
 
@@ -180,13 +183,12 @@ void myr_fit_spread_words(const struct myr_profiles *profiles, const struct myr_
                           struct myr_buf *buf)
 {
     const struct myr_measured *run = &spread->nearest;
-    char gpus[32], tokens[32];
-    myr_buf_printf(buf, "%s, %s, %s, %s GPU%s, %s tokens", profiles->stacks[run->stack].name,
+    char times[16];
+    myr_buf_printf(buf, "%s, %s, %s, %s, %s", profiles->stacks[run->stack].name,
                    profiles->devices[run->device].name, myr_precision_name(run->precision),
-                   myr_u64_grouped(run->gpus, gpus), run->gpus == 1 ? "" : "s",
-                   myr_u64_grouped(run->tokens, tokens));
+                   MYR_COUNT(run->gpus, "GPU"), MYR_COUNT(run->tokens, "token"));
     if (run->experts) {
-        myr_buf_printf(buf, ", %u experts", run->experts);
+        myr_buf_printf(buf, ", %s", MYR_COUNT(run->experts, "expert"));
     }
     if (spread->most == MYR_INTERVAL_COUNT) {
         return;
@@ -195,10 +197,11 @@ void myr_fit_spread_words(const struct myr_profiles *profiles, const struct myr_
     switch (spread->most) {
     case MYR_INTERVAL_GPUS:
     case MYR_INTERVAL_TOKENS:
-        myr_buf_printf(buf, "; %.2g doublings of %s away", away, myr_interval_name(spread->most));
-        break;
     case MYR_INTERVAL_EXPERT_COUNT:
-        myr_buf_printf(buf, "; %.2g doublings of experts away", away);
+        snprintf(times, sizeof(times), "%.2g", away);
+        myr_buf_printf(buf, "; %s doubling%s of %s away", times, strcmp(times, "1") == 0 ? "" : "s",
+                       spread->most == MYR_INTERVAL_EXPERT_COUNT ? "experts"
+                                                                 : myr_interval_name(spread->most));
         break;
     default:
         myr_buf_printf(buf, "; another %s", myr_interval_name(spread->most));

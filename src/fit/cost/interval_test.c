@@ -163,7 +163,7 @@ static void words_are_those_of_the_axis_that_adds_most(void **state)
         {MYR_INTERVAL_COUNT, 2, 8, "2 GPUs, 8,192 tokens, 8 experts"},
         {MYR_INTERVAL_GPUS, 2, 0, "2 GPUs, 8,192 tokens; 2.5 doublings of gpus away"},
         {MYR_INTERVAL_TOKENS, 2, 0, "2 GPUs, 8,192 tokens; 2.5 doublings of tokens away"},
-        {MYR_INTERVAL_EXPERT_COUNT, 2, 1, ", 1 experts; 2.5 doublings of experts away"},
+        {MYR_INTERVAL_EXPERT_COUNT, 2, 1, ", 1 expert; 2.5 doublings of experts away"},
         {MYR_INTERVAL_DEVICE, 2, 0, "; another device"},
         {MYR_INTERVAL_PRECISION, 2, 0, "; another precision"},
         {MYR_INTERVAL_LINE, 2, 0, "; another trainer"},

@@ -3,6 +3,7 @@
  * and how much slower what leaves it is.
  */
 #include "myriad/fit/place.h"
+#include "myriad/text/amount.h"
 
 #include <stdlib.h>
 
@@ -84,10 +85,11 @@ int myr_fit_contention_check(const struct myr_contention *table, const struct my
     if (table->gpus == gpus && table->links == links) {
         return MYR_OK;
     }
-    int rc = myr_err_set(err, MYR_EINVAL,
-                         "the contention table is of a fabric with %u GPUs and %u links, the "
-                         "design has %u and %u",
-                         table->gpus, table->links, gpus, links);
+    int rc =
+        myr_err_set(err, MYR_EINVAL,
+                    "the contention table is of a fabric with %s and %s, the design has %u "
+                    "and %u",
+                    MYR_COUNT(table->gpus, "GPU"), MYR_COUNT(table->links, "link"), gpus, links);
     myr_err_hint(err, "'myriad sim contention' makes it again; without the file, oversubscription "
                       "alone counts");
     return rc;
@@ -140,8 +142,9 @@ static int check_placement(const struct myr_design_head *head,
 {
     if (placement->node_count == 0 || placement->gpus_per_node > head->gpus_per_node) {
         return myr_err_set(
-            err, MYR_EINVAL, "a placement on %u nodes with %u GPUs each; the design has %u with %u",
-            placement->node_count, placement->gpus_per_node, head->nodes, head->gpus_per_node);
+            err, MYR_EINVAL, "a placement on %s with %s each; the design has %u with %u",
+            MYR_COUNT(placement->node_count, "node"), MYR_COUNT(placement->gpus_per_node, "GPU"),
+            head->nodes, head->gpus_per_node);
     }
     for (uint32_t i = 0; i < placement->node_count; i++) {
         if (placement->nodes[i] >= head->nodes) {

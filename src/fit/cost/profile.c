@@ -10,6 +10,7 @@
 #include "cost/numbers.h"
 #include "cost/recipe.h"
 #include "myriad/fit/goodput.h"
+#include "myriad/text/amount.h"
 
 _Static_assert(FIT_CONSTANT_COUNT <= MYR_FIT_CONSTANTS_MAX, "too many fitted constants");
 
@@ -132,8 +133,8 @@ static int read_tile(const struct myr_doc *map, struct myr_device *ret, struct m
     MYR_TRY(myr_doc_need(map, "profile", "tile", &tile, err));
     MYR_TRY(myr_doc_expect(tile, MYR_DOC_LIST, "tile", err));
     if (tile->count != 2) {
-        return myr_doc_error(err, tile, MYR_EINVAL, "'tile' has %u numbers, 2 are expected",
-                             tile->count);
+        return myr_doc_error(err, tile, MYR_EINVAL, "'tile' has %s, 2 are expected",
+                             MYR_COUNT(tile->count, "number"));
     }
     for (uint32_t i = 0; i < 2; i++) {
         MYR_TRY(myr_doc_u64(tile->items[i], "tile", 16, 1024, &side[i], err));

@@ -118,8 +118,8 @@ static void a_needed_column_that_is_missing_is_named(void **state)
         columns[which] = whole[COUNT - 1];
         int rc = parse(columns, COUNT - 1, &runs, &err);
         snprintf(words, sizeof(words),
-                 which < 4 ? "f: column '%s' is missing"
-                           : "f: column '%s' (a built-in name) or 'layers' "
+                 which < 4 ? "f:1:1: column '%s' is missing"
+                           : "f:1:1: column '%s' (a built-in name) or 'layers' "
                              "is missing",
                  whole[which].name);
         assert_int_equal(rc, which < 5 ? MYR_EINVAL : MYR_OK);

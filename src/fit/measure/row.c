@@ -132,14 +132,13 @@ int fit_row_header(struct fit_row *r, struct myr_err *err)
     }
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(needed); i++) {
         if (r->at[needed[i]] < 0) {
-            return myr_err_set(err, MYR_EINVAL, "%s: column '%s' is missing", r->csv.file,
-                               column_names[needed[i]]);
+            return myr_csv_error(err, &r->csv, 0, "column '%s' is missing",
+                                 column_names[needed[i]]);
         }
     }
     if (r->at[COLUMN_model] < 0 && r->at[COLUMN_layers] < 0) {
-        return myr_err_set(err, MYR_EINVAL,
-                           "%s: column 'model' (a built-in name) or 'layers' is missing",
-                           r->csv.file);
+        return myr_csv_error(err, &r->csv, 0,
+                             "column 'model' (a built-in name) or 'layers' is missing");
     }
     return MYR_OK;
 }

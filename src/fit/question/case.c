@@ -44,16 +44,30 @@ static int check_complete(const struct myr_case_question *u, struct myr_err *err
 
 /* The layout */
 
-static int mismatch(const char *axis, uint64_t asked, uint64_t there, const char *file,
-                    struct myr_err *err)
+/* Where the file says it; the block itself, where a key is left out or there is none. */
+static const struct myr_doc *place_of(const struct myr_doc *doc, const char *key)
 {
-    return myr_err_set(err, MYR_EINVAL, "%s: %s is %llu, and %llu is asked for", file, axis,
-                       (unsigned long long)there, (unsigned long long)asked);
+    const struct myr_doc *map = myr_doc_get(doc, "layout");
+    const struct myr_doc *node = key ? myr_doc_get(map, key) : NULL;
+    return node ? node : map;
+}
+
+/* What is chosen by name. NULL: all as asked for; else the key of the first that is not. */
+static const char *other_choice(const struct myr_case_question *u, const struct myr_layout *l)
+{
+    return u->zero >= 0 && (uint32_t)u->zero != l->zero                            ? "zero"
+           : u->recompute >= 0 && (enum myr_recompute)u->recompute != l->recompute ? "recompute"
+           : u->any_precision ||
+                   (u->precision >= 0 && (enum myr_precision)u->precision != l->precision)
+               ? "precision"
+           : u->schedule != MYR_FIT_SCHEDULE_STACK && (enum myr_schedule)u->schedule != l->schedule
+               ? "schedule"
+               : NULL;
 }
 
 /* What is given beside a layout's file must say the same: silence would give another answer. */
-static int check_same(const struct myr_case_question *u, const struct myr_layout *l,
-                      uint32_t seq_tokens, struct myr_err *err)
+static int check_same(const struct myr_case_question *u, const struct myr_doc *doc,
+                      const struct myr_layout *l, uint32_t seq_tokens, struct myr_err *err)
 {
     const struct {
         const char *name;
@@ -73,21 +87,19 @@ static int check_same(const struct myr_case_question *u, const struct myr_layout
     /* 0 is "not asked for". */
     for (size_t i = 0; i < MYR_ARRAY_COUNT(pairs); i++) {
         if (pairs[i].asked && pairs[i].asked != pairs[i].there) {
-            return mismatch(pairs[i].name, pairs[i].asked, pairs[i].there, u->layout, err);
+            return myr_doc_error(err, place_of(doc, pairs[i].name), MYR_EINVAL,
+                                 "%s is %llu, and %llu is asked for", pairs[i].name,
+                                 (unsigned long long)pairs[i].there,
+                                 (unsigned long long)pairs[i].asked);
         }
     }
-    bool words =
-        (u->zero < 0 || (uint32_t)u->zero == l->zero) &&
-        (u->recompute < 0 || (enum myr_recompute)u->recompute == l->recompute) &&
-        (u->precision < 0 || (enum myr_precision)u->precision == l->precision) &&
-        (u->schedule == MYR_FIT_SCHEDULE_STACK || (enum myr_schedule)u->schedule == l->schedule) &&
-        !u->any_precision;
-    return words ? MYR_OK
-                 : myr_err_set(err, MYR_EINVAL,
-                               "%s: zero %u, recompute %s, schedule %s and precision %s there; "
-                               "something else is asked for",
-                               u->layout, l->zero, myr_recompute_name(l->recompute),
-                               myr_schedule_name(l->schedule), myr_precision_name(l->precision));
+    const char *other = other_choice(u, l);
+    return !other ? MYR_OK
+                  : myr_doc_error(err, place_of(doc, other), MYR_EINVAL,
+                                  "zero %u, recompute %s, schedule %s and precision %s there; "
+                                  "something else is asked for",
+                                  l->zero, myr_recompute_name(l->recompute),
+                                  myr_schedule_name(l->schedule), myr_precision_name(l->precision));
 }
 
 /* What breaks a rule is told at the key of the file that the rule is about. */
@@ -99,10 +111,8 @@ static int check_rules(const struct myr_doc *doc, const struct myr_layout *layou
     if (rc == MYR_OK) {
         return MYR_OK;
     }
-    const struct myr_doc *map = myr_doc_get(doc, "layout");
     const char *key = myr_layout_rule_key(myr_layout_broken(layout, model, 0));
-    const struct myr_doc *node = key ? myr_doc_get(map, key) : NULL;
-    return myr_doc_error(err, node ? node : map, rc, "%s", why.message);
+    return myr_doc_error(err, place_of(doc, key), rc, "%s", why.message);
 }
 
 /* The file decides; what is asked beside it must agree. */
@@ -121,7 +131,7 @@ static int take_layout(struct myr_case *it, struct myr_arena *arena,
     MYR_TRY(myr_layout_file_take(doc, &rest, l, err));
     /* The file's sequence, or the model's: what is compared is what would be priced. */
     uint32_t seq_tokens = myr_layout_seq(l, &it->model);
-    MYR_TRY(check_same(u, l, seq_tokens, err));
+    MYR_TRY(check_same(u, doc, l, seq_tokens, err));
     (void)myr_model_stretch(&it->model, seq_tokens);
     MYR_TRY(check_rules(doc, l, &it->model, err));
     it->has_layout = true;

@@ -142,19 +142,19 @@ static void what_is_said_beside_a_layout_must_agree_with_it(void **state)
     q.layout =
         file_of("layout: {tp: 8, dp: 8, micro_batch: 1, global_batch: 128, sequence: 8192}\n");
     q.tp = 4;
-    assert_refused(&q, "tp is 8, and 4 is asked for");
+    assert_refused(&q, ":1:14: tp is 8, and 4 is asked for");
     q.tp = 8;
     q.batch = 64;
-    assert_refused(&q, "global_batch is 128, and 64 is asked for");
+    assert_refused(&q, ":1:54: global_batch is 128, and 64 is asked for");
     q.batch = 0;
     q.gpus = 72;
-    assert_refused(&q, "the number of GPUs is 64, and 72 is asked for");
+    assert_refused(&q, ":1:9: the number of GPUs is 64, and 72 is asked for");
     q.gpus = 64;
     q.zero = 3;
-    assert_refused(&q, "something else is asked for");
+    assert_refused(&q, ":1:9: zero 1, recompute none");
     q.zero = 1;
     q.seq = 100;
-    assert_refused(&q, "sequence is 8192, and 100 is asked for");
+    assert_refused(&q, ":1:69: sequence is 8192, and 100 is asked for");
     q.seq = 0;
     q.schedule = MYR_FIT_SCHEDULE_ANY;
     assert_refused(&q, "something else is asked for");

@@ -33,12 +33,12 @@ static int take(const struct myr_case *it, const char *text, struct myr_arena *a
 int myr_fit_why_of(const struct myr_case *it, const char *const texts[2], struct myr_arena *arena,
                    struct myr_fit_why *ret, struct myr_err *err)
 {
-    struct myr_fit_why why = {.largest = MYR_FIT_GEMM};
+    struct myr_fit_why why = {.largest = MYR_FIT_TERM_COUNT};
     for (int i = 0; i < 2; i++) {
         MYR_TRY(take(it, texts[i], arena, &why.layouts[i], err));
         MYR_TRY(myr_case_price(it, &why.layouts[i], NULL, arena, &why.prices[i], err));
     }
-    double most = -1;
+    double most = 0;
     for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
         double apart = fabs(why.prices[1].cost.terms_s[i] - why.prices[0].cost.terms_s[i]);
         why.largest = apart > most ? (enum myr_fit_term)i : why.largest;

@@ -48,6 +48,18 @@ static void terms_tell_the_whole_difference(void **state)
     myr_case_done(&it);
 }
 
+static void nothing_differs_where_both_are_the_same(void **state)
+{
+    static const char *const texts[2] = {"ep=16,micro_batch=1", "micro_batch=1,ep=16"};
+    struct myr_fit_why why;
+    struct myr_err err = {};
+    (void)state;
+    ask(NULL);
+    assert_int_equal(myr_fit_why_of(&it, texts, &arena, &why, &err), MYR_OK);
+    assert_int_equal(why.largest, MYR_FIT_TERM_COUNT);
+    myr_case_done(&it);
+}
+
 static void words_that_are_no_layout_are_refused(void **state)
 {
     static const char *const bad[] = {"tp=3,ep=16", "tp=zwei", "width=8", "ep=16,micro_batch=0"};
@@ -118,6 +130,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(terms_tell_the_whole_difference),
+        cmocka_unit_test(nothing_differs_where_both_are_the_same),
         cmocka_unit_test(words_that_are_no_layout_are_refused),
         cmocka_unit_test(words_take_the_rest_from_the_question),
         cmocka_unit_test(a_stated_recipe_counts),

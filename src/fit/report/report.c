@@ -188,7 +188,8 @@ static void put_best(const struct myr_fit_report *report, const struct myr_fit_c
     myr_page_tile(buf, "90 % interval", "%.4g to %.4g s", cost->step_s / (1 + report->spread),
                   cost->step_s * (1 + report->spread));
     myr_page_tile(buf, "MFU", "%.1f %%", 100 * cost->mfu);
-    myr_page_tile(buf, "tokens a second and GPU", "%.0f", cost->tokens_per_s_per_gpu);
+    myr_page_tile(buf, "tokens a second and GPU", "%s",
+                  MYR_GROUPED((uint64_t)(cost->tokens_per_s_per_gpu + 0.5)));
     myr_page_tile(buf, "memory of the fullest rank", "%.1f GiB", memory.total_bytes / 1073741824);
     myr_page_tile(buf, "tensor x pipeline x context x data", "%u x %u x %u x %u", l->tp, l->pp,
                   l->cp, l->dp);
@@ -214,8 +215,8 @@ void myr_fit_report_html(const struct myr_fit_report *report, struct myr_arena *
              myr_u64_grouped(q->gpus, grouped), q->it.device->name);
     myr_fit_cost_of(&q->it, &report->answer->top[0].layout, &cost);
     myr_page_begin(buf, title);
-    note(buf, "Batch of %u sequence%s of %u tokens; software as of %s.", q->batch,
-         q->batch == 1 ? "" : "s", q->seq_tokens, q->it.stack->name);
+    note(buf, "Batch of %s of %s; software as of %s.", MYR_COUNT(q->batch, "sequence"),
+         MYR_COUNT(q->seq_tokens, "token"), q->it.stack->name);
     put_best(report, &cost, buf);
     myr_page_wide_begin(buf);
     myr_plot_step(&cost, MYR_CHART_PAGE, buf);

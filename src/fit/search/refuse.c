@@ -1,6 +1,7 @@
 /* refuse: why no layout works, and the nearest thing that would. */
 #include <stdio.h>
 
+#include "myriad/text/amount.h"
 #include "search/space.h"
 
 #define GIB 1073741824.0
@@ -298,8 +299,10 @@ static void hint_last(const struct myr_fit_query *query, struct myr_arena *arena
             open.gpus = gpus;
             open.batch = query->batch < gpus ? gpus : query->batch / gpus * gpus;
             if (works(&open, arena, answer)) {
-                myr_err_hint(err, "%u GPUs with a batch of %u x %u tokens and open axes would work",
-                             open.gpus, open.batch, open.seq_tokens);
+                /* Numbers as they are typed. */
+                myr_err_hint(err,
+                             "%u GPU%s with a batch of %u x %u tokens and open axes would work",
+                             open.gpus, open.gpus == 1 ? "" : "s", open.batch, open.seq_tokens);
                 return;
             }
             if (query->it.topology) {
@@ -504,12 +507,12 @@ int fit_refuse(const struct myr_fit_query *query, struct myr_arena *arena,
     double over = memory.total_bytes - memory.limit_bytes;
     int rc = myr_err_set(
         err, MYR_EINFEASIBLE,
-        "%s does not fit on %u x %s: the nearest layout (tp %u, pp %u, cp %u, dp %u, ep %u, "
+        "%s does not fit on %s x %s: the nearest layout (tp %u, pp %u, cp %u, dp %u, ep %u, "
         "ZeRO-%u, micro-batch %u, recompute %s) needs %.1f GiB a GPU, %.1f more than there are; "
         "most of it is %s",
-        query->it.model->name, query->gpus, query->it.device->name, l->tp, l->pp, l->cp, l->dp,
-        l->ep, l->zero, l->micro_batch, myr_recompute_name(l->recompute), memory.total_bytes / GIB,
-        over / GIB, myr_fit_memory_term(&memory));
+        query->it.model->name, MYR_GROUPED(query->gpus), query->it.device->name, l->tp, l->pp,
+        l->cp, l->dp, l->ep, l->zero, l->micro_batch, myr_recompute_name(l->recompute),
+        memory.total_bytes / GIB, over / GIB, myr_fit_memory_term(&memory));
     if (err) {
         hint_memory(query, l, &memory, arena, err);
     }

@@ -21,7 +21,7 @@ static bool parse_range(struct myr_str item, uint64_t *ret_first, uint64_t *ret_
         return false;
     }
     *ret_last = *ret_first;
-    return !is_range || (myr_str_to_u64(item, ret_last) && *ret_last >= *ret_first);
+    return !is_range || myr_str_to_u64(item, ret_last);
 }
 
 int myr_node_list_parse(const char *name, struct myr_str text, uint32_t nodes, uint64_t *ret,
@@ -31,13 +31,16 @@ int myr_node_list_parse(const char *name, struct myr_str text, uint32_t nodes, u
     const char *start = text.data;
     do {
         struct myr_str item = take_until(&text, ',');
-        uint64_t first, last;
-        if (!parse_range(item, &first, &last) || last >= nodes) {
+        uint64_t first = 0, last = 0;
+        bool read = parse_range(item, &first, &last);
+        if (!read || last < first || last >= nodes) {
             char words[MYR_EXCERPT_MAX];
             return myr_err_set(err, MYR_EINVAL,
-                               "%s:1:%zu: '%s' is no node or range, expected such as 3,7-9 below "
-                               "%u",
-                               name, (size_t)(item.data - start) + 1, myr_text_excerpt(item, words),
+                               "%s:1:%zu: '%s' %s, expected such as 3,7-9 below %u", name,
+                               (size_t)(item.data - start) + 1, myr_text_excerpt(item, words),
+                               !read          ? "is no node or range"
+                               : last < first ? "runs backwards"
+                                              : "goes beyond the last node",
                                nodes);
         }
         /* Named twice is no error: the bit is there once. */

@@ -336,6 +336,16 @@ static bool never_started(const struct reader *r)
            joblog_is_none(joblog_trim(r->csv->fields[r->at[START]]));
 }
 
+/* What there is to read of a job with GPUs; 'ret_never' as it comes out. */
+static int read_rest(struct reader *r, int64_t *ret_submit_s, int64_t *ret_duration_s,
+                     int32_t *ret_priority, bool *ret_never, struct myr_err *err)
+{
+    MYR_TRY(read_time(r, SUBMIT, ret_submit_s, err));
+    *ret_never = never_started(r);
+    MYR_TRY(*ret_never ? MYR_OK : read_length(r, ret_duration_s, ret_never, err));
+    return r->at[PRIORITY] == MISSING ? MYR_OK : read_priority(r, ret_priority, err);
+}
+
 /* The next row into the trace, unless it holds no job for us. */
 static int read_job(struct reader *r, struct myr_err *err)
 {
@@ -344,17 +354,9 @@ static int read_job(struct reader *r, struct myr_err *err)
     int32_t priority = 0;
     /* Steps are part of their job and would count its GPUs twice. */
     bool never = is_step(r);
-    int rc = never ? MYR_OK : read_gpus(r, &gpus, err);
+    MYR_TRY(never ? MYR_OK : read_gpus(r, &gpus, err));
     /* Jobs without GPUs are left out before anything else of them is read: it may be missing. */
-    if (rc == MYR_OK && gpus > 0) {
-        rc = read_time(r, SUBMIT, &submit_s, err);
-        never = never_started(r);
-        rc = rc < 0 || never ? rc : read_length(r, &duration_s, &never, err);
-        rc = rc < 0 || r->at[PRIORITY] == MISSING ? rc : read_priority(r, &priority, err);
-    }
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(gpus ? read_rest(r, &submit_s, &duration_s, &priority, &never, err) : MYR_OK);
     if (never || gpus == 0) {
         r->trace->left_out++;
         return MYR_OK;
@@ -362,10 +364,7 @@ static int read_job(struct reader *r, struct myr_err *err)
     if (r->trace->jobs.count == JOBS_MAX) {
         return myr_csv_error(err, r->csv, 0, "more than %d jobs", JOBS_MAX);
     }
-    rc = tenant_of(r, &tenant, err);
-    if (rc < 0) {
-        return rc;
-    }
+    MYR_TRY(tenant_of(r, &tenant, err));
     /* The masks are as wide as the fields; limits were checked above. */
     struct myr_job_row job = {.submit_s = submit_s,
                               .duration_s = (uint64_t)duration_s & 0xfffffffff,

@@ -204,8 +204,8 @@ void relay_gone(struct session *session)
     }
     /* It may have come again already, over another connection. */
     row->session = row->session == session ? NULL : row->session;
-    log_say("warning", "relay %s is gone, and %u agents with it until they come again", row->name,
-            count);
+    log_say("warning", "relay %s is gone, and %s with it until it comes again", row->name,
+            MYR_COUNT(count, "agent"));
     myr_wire_receiver_done(&carrier->own);
     myr_vec_done(&carrier->sessions);
     free(carrier);

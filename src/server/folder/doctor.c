@@ -107,8 +107,9 @@ static void check_files_limit(uint32_t nodes, struct myr_server_findings *to)
         say(to, MYR_VERDICT_OK, "open files", "up to %llu, %llu are needed",
             (unsigned long long)limit.rlim_max, (unsigned long long)wanted);
     } else {
-        hint(say(to, MYR_VERDICT_BAD, "open files", "up to %llu for %u nodes; %llu are needed",
-                 (unsigned long long)limit.rlim_max, nodes, (unsigned long long)wanted),
+        hint(say(to, MYR_VERDICT_BAD, "open files", "up to %llu for %s; %llu are needed",
+                 (unsigned long long)limit.rlim_max, MYR_COUNT(nodes, "node"),
+                 (unsigned long long)wanted),
              "LimitNOFILE= of the unit, or ulimit -Hn");
     }
 }
@@ -315,7 +316,9 @@ static void check_store(const char *folder, bool runs, struct myr_server_finding
     if (store_scan(store, "token/", look_at_token, &users, &err) < 0) {
         say(to, MYR_VERDICT_BAD, "store", "%.240s", err.message);
     } else if (users.missing == 0) {
-        say(to, MYR_VERDICT_OK, "Unix user", "those of %u tokens are known here", users.tokens);
+        say(to, MYR_VERDICT_OK, "Unix user", "%s of %s %s known here",
+            users.tokens == 1 ? "that" : "those", MYR_COUNT(users.tokens, "token"),
+            users.tokens == 1 ? "is" : "are");
     }
     store_close(store);
 }
@@ -346,7 +349,7 @@ static void check_etcd(const struct etcd_config *config, struct myr_server_findi
         hint(say(to, MYR_VERDICT_BAD, "store", "etcd holds no state under %s", config->prefix),
              "myriad init DIR --etcd URLS");
     } else {
-        say(to, MYR_VERDICT_OK, "store", "etcd, %u members, under %s", config->count,
+        say(to, MYR_VERDICT_OK, "store", "etcd, %s, under %s", MYR_COUNT(config->count, "member"),
             config->prefix);
     }
 }
@@ -362,8 +365,8 @@ static void check_folder(const char *folder, struct myr_server_findings *to)
         hint(say(to, MYR_VERDICT_BAD, "configuration", "%.240s", err.message), "myriad init DIR");
         return;
     }
-    say(to, MYR_VERDICT_OK, "configuration", "%s, %u nodes of %u GPUs", config.cluster,
-        config.node_count, config.gpus_per_node);
+    say(to, MYR_VERDICT_OK, "configuration", "%s, %s of %s", config.cluster,
+        MYR_COUNT(config.node_count, "node"), MYR_COUNT(config.gpus_per_node, "GPU"));
     check_files_limit(config.node_count, to);
     check_rights(folder, to);
     check_certificate(folder, "ca.pem", to);

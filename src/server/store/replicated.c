@@ -495,7 +495,9 @@ int store_stand_by(const struct etcd_config *config, const char *name, store_wai
         }
         nanosleep(&(struct timespec){.tv_nsec = TRY_MS * 1000000L}, NULL);
     }
-    rc = rc > 0 ? load(store, &why) : rc;
+    if (rc > 0) {
+        rc = load(store, &why);
+    }
     if (rc < 0) {
         close_store(store);
         if (err) {

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "myriad/sim/compare.h"
+#include "myriad/text/amount.h"
 #include "myriad/text/csv.h"
 #include "myriad/text/doc.h"
 #include "myriad/text/kind.h"
@@ -173,7 +174,7 @@ static int read_flows(struct reader *reader, struct myr_csv *csv, struct myr_err
     while ((rc = myr_csv_next(csv, err)) > 0) {
         double start, end;
         if (csv->count != FLOW_COLUMNS) {
-            return myr_csv_error(err, csv, 0, "%u fields, %u are expected", csv->count,
+            return myr_csv_error(err, csv, 0, "%s, %u are expected", MYR_COUNT(csv->count, "field"),
                                  FLOW_COLUMNS);
         }
         for (uint32_t i = START; i <= END; i++) {
@@ -254,7 +255,8 @@ static int read_sweep(struct reader *reader, struct myr_csv *csv, struct myr_err
     int rc;
     while ((rc = myr_csv_next(csv, err)) > 0) {
         if (csv->count != count) {
-            return myr_csv_error(err, csv, 0, "%u fields, %u are expected", csv->count, count);
+            return myr_csv_error(err, csv, 0, "%s, %u are expected", MYR_COUNT(csv->count, "field"),
+                                 count);
         }
         MYR_TRY(read_point(reader, csv, heads, status, err));
     }

@@ -115,7 +115,8 @@ static int read_rows(const struct myr_doc *doc, struct myr_contention *ret, stru
     }
     rc = myr_doc_expect(rows, MYR_DOC_LIST, "rows", err);
     if (rc == MYR_OK && rows->count != want) {
-        return myr_doc_error(err, rows, MYR_EINVAL, "%u rows, %u are expected", rows->count, want);
+        return myr_doc_error(err, rows, MYR_EINVAL, "%s, %u are expected",
+                             MYR_COUNT(rows->count, "row"), want);
     }
     for (uint32_t i = 0; rc == MYR_OK && i < want; i++) {
         rc = myr_doc_expect(rows->items[i], MYR_DOC_MAP, "a row", err);

@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "engine/internal.h"
 
@@ -61,16 +62,25 @@ void sim_set_capacity(struct myr_sim *sim, uint32_t channel, uint64_t bps)
     sim_recapacity(sim, channel);
 }
 
-/* Zeroed, from the beginning of a line of the cache: no row is in more of them than it needs. */
+/*
+ * From the beginning of a line of the cache: no row is in more of them than it needs. Not zeroed:
+ * whoever fills the rows does that with them in the cache. Of a large fabric all rows are gone
+ * through at random, and first touched in a run that may be over in some milliseconds: pages as
+ * large as the system has them, but for the last part, so that no memory is taken for nothing.
+ */
 static void *rows_in_lines(size_t count, size_t size)
 {
-    enum { LINE = 64 };
+    enum { LINE = 64, LARGE_PAGE = 2 << 20 };
     MYR_ASSERT(size <= LINE * 2);
     MYR_ASSERT(count <= SIZE_MAX / LINE / 4);
     /* Whole lines, as aligned_alloc() wants them, and never none. */
     size_t bytes = (count * size / LINE + 1) * LINE;
-    void *memory = aligned_alloc(LINE, bytes);
-    return memory ? memset(memory, 0, bytes) : myr_xcalloc(count, size);
+    size_t large = bytes / LARGE_PAGE * LARGE_PAGE;
+    void *memory = aligned_alloc(large ? LARGE_PAGE : LINE, bytes);
+    if (memory && large) {
+        (void)madvise(memory, large, MADV_HUGEPAGE); /* advice: small ones do as well */
+    }
+    return memory ? memory : myr_xcalloc(count, size);
 }
 
 /* Every channel is empty, in no heap, and holds nobody. */
@@ -88,10 +98,11 @@ void sim_channels_open(struct myr_sim *sim, uint32_t count)
     sim->finish_at = myr_xcalloc(count, sizeof(*sim->finish_at));
     for (uint32_t c = 0; c < count; c++) {
         /* No block yet, nobody reserved, and in no heap; a level without anybody held is "none". */
-        sim->channels[c].first_entry = sim->bonds[c].first_tie = MYR_NONE;
-        sim->bonds[c].least_reserved = SIM_RATE_NONE;
-        sim->fills[c].place = sim->finish_place[c] = MYR_NONE;
-        sim->fills[c].level = sim->fills[c].fastest = SIM_RATE_NONE;
+        sim->channels[c] = (struct sim_channel){.first_entry = MYR_NONE};
+        sim->fills[c] =
+            (struct sim_fill){.place = MYR_NONE, .level = SIM_RATE_NONE, .fastest = SIM_RATE_NONE};
+        sim->bonds[c] = (struct sim_bond){.first_tie = MYR_NONE, .least_reserved = SIM_RATE_NONE};
+        sim->finish_place[c] = MYR_NONE;
     }
     sim->solve_mark = 1;
     sim->late_task = MYR_NONE;

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "engine/internal.h"
+#include "myriad/text/amount.h"
 #include "myriad/text/csv.h"
 
 /*
@@ -208,7 +209,8 @@ static int read_row(struct myr_sim *sim, const struct myr_csv *csv, struct myr_e
 {
     uint64_t phase, from, to, permille, latency;
     if (csv->count != COLUMNS) {
-        return myr_csv_error(err, csv, 0, "%u fields, %u are expected", csv->count, COLUMNS);
+        return myr_csv_error(err, csv, 0, "%s, %u are expected", MYR_COUNT(csv->count, "field"),
+                             COLUMNS);
     }
     MYR_TRY(number(csv, PHASE, PHASE_MAX, &phase, err));
     MYR_TRY(number(csv, FROM, sim->graph->design->head->gpus - 1, &from, err));

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "engine/internal.h"
+#include "myriad/text/amount.h"
 
 /*
  * Patterns to channels. Messages inside a scale-up domain use the GPUs' own channels. The others
@@ -341,8 +342,8 @@ static int check_routes(const struct myr_sim *sim, const struct myr_routes *rout
     if (routes->unroutable == 0) {
         return MYR_OK;
     }
-    return myr_err_set(err, MYR_ESTALLED, "%u flows have no path on the %s network",
-                       routes->unroutable, myr_net_names[sim->graph->net_id]);
+    return myr_err_set(err, MYR_ESTALLED, "%s without a path on the %s network",
+                       MYR_COUNT(routes->unroutable, "flow"), myr_net_names[sim->graph->net_id]);
 }
 
 static void router_done(struct router *router)

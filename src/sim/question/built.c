@@ -19,5 +19,6 @@ int sim_built(struct myr_sim_topology *topology, const char *name, const struct 
     MYR_TRY(myr_catalog_add(&topology->catalog, doc, err));
     MYR_TRY(read_yaml(topology, spec, name, &doc, err));
     MYR_TRY(myr_spec_read(&topology->arena, &topology->catalog, doc, &topology->spec, err));
-    return myr_plan(&topology->arena, &topology->catalog, &topology->spec, &topology->design, err);
+    return myr_plan_fabric(&topology->arena, &topology->catalog, &topology->spec, &topology->design,
+                           err);
 }

@@ -1,4 +1,5 @@
 #include "question/source.h"
+#include "myriad/text/amount.h"
 
 #include "question/words.h"
 #include "read/text.h"
@@ -149,8 +150,9 @@ static int choose_hosts(const struct sim_source *source, const struct myr_trace 
     uint32_t known = numbered ? hosts->node_count : gpu_count;
     *ret = numbered ? hosts->gpu_of_node : hosts->gpu_of_rank;
     if (trace->ranks > known) {
-        return myr_err_set(err, MYR_EINVAL, "%s: the file has %u ranks, the fabric has %u %s",
-                           source->path, trace->ranks, known, numbered ? "nodes" : "GPUs");
+        return myr_err_set(err, MYR_EINVAL, "%s: the file has %s, the fabric has %s", source->path,
+                           MYR_COUNT(trace->ranks, "rank"),
+                           MYR_COUNT(known, numbered ? "node" : "GPU"));
     }
     for (size_t i = 0; numbered && i < trace->ops.count; i++) {
         const struct myr_trace_op *op = &trace->ops.items[i];

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "myriad/text/amount.h"
 #include "read/chakra.h"
 
 /*
@@ -346,10 +347,9 @@ static int join_messages(struct chakra *it, struct myr_err *err)
             /* A receive may be larger than what comes; a smaller one would cut it off. */
             if (receive->bytes < send->bytes) {
                 it->scan.file = it->files[it->options->ranks ? 0 : receive->rank].name;
-                return scan_error_at(err, &it->scan, receive->place,
-                                     "a receive of %llu bytes meets the send of %llu",
-                                     (unsigned long long)receive->bytes,
-                                     (unsigned long long)send->bytes);
+                return scan_error_at(
+                    err, &it->scan, receive->place, "a receive of %s meets the send of %llu",
+                    MYR_COUNT(receive->bytes, "byte"), (unsigned long long)send->bytes);
             }
             trace_after(it->trace, receive->op, send->op);
         }
@@ -401,11 +401,11 @@ static int add_collective(struct chakra *it, const struct part *parts, uint32_t 
         if (parts[i].type != parts->type || parts[i].bytes != parts->bytes) {
             it->scan.file = it->files[it->options->ranks ? 0 : parts[i].rank].name;
             return scan_error_at(err, &it->scan, parts[i].place,
-                                 "%s of %llu bytes here, %s of %llu bytes on rank %u: collectives "
-                                 "of a group come in one order",
-                                 collectives[parts[i].type].name,
-                                 (unsigned long long)parts[i].bytes, collectives[parts->type].name,
-                                 (unsigned long long)parts->bytes, parts->rank);
+                                 "%s of %s here, %s of %s on rank %u: collectives of a group come "
+                                 "in one order",
+                                 collectives[parts[i].type].name, MYR_COUNT(parts[i].bytes, "byte"),
+                                 collectives[parts->type].name, MYR_COUNT(parts->bytes, "byte"),
+                                 parts->rank);
         }
     }
     if (op.bytes > MYR_TRACE_BYTES_MAX) {

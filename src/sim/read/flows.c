@@ -1,3 +1,4 @@
+#include "myriad/text/amount.h"
 #include "myriad/text/csv.h"
 #include "read/text.h"
 
@@ -141,8 +142,8 @@ static int read_rows(struct reader *reader, struct myr_err *err)
         struct myr_trace_op op = {.start = -1};
         uint64_t id;
         if (reader->csv.count != COLUMNS) {
-            return myr_csv_error(err, &reader->csv, 0, "%u fields, %u are expected",
-                                 reader->csv.count, COLUMNS);
+            return myr_csv_error(err, &reader->csv, 0, "%s, %u are expected",
+                                 MYR_COUNT(reader->csv.count, "field"), COLUMNS);
         }
         MYR_TRY(number(reader, ID, 0, UINT64_MAX - 1, &id, err));
         MYR_TRY(read_row(reader, &op, err));

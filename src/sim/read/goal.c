@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "myriad/text/amount.h"
 #include "read/text.h"
 
 /*
@@ -414,10 +415,9 @@ static int meet(struct goal *goal, const struct end *send, const struct end *rec
                              send ? "send" : "receive", lone->from, lone->to, lone->tag);
     }
     if (receive->bytes < send->bytes) {
-        return scan_error_at(err, goal->scan, receive->place,
-                             "a receive of %llu bytes meets the send of %llu bytes in line %u",
-                             (unsigned long long)receive->bytes, (unsigned long long)send->bytes,
-                             send->place.line);
+        return scan_error_at(
+            err, goal->scan, receive->place, "a receive of %s meets the send of %s in line %u",
+            MYR_COUNT(receive->bytes, "byte"), MYR_COUNT(send->bytes, "byte"), send->place.line);
     }
     trace_after(goal->trace, receive->op, send->op);
     return MYR_OK;

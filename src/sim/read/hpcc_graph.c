@@ -1,4 +1,5 @@
 #include "read/hpcc_graph.h"
+#include "myriad/text/amount.h"
 
 /*
  * HPCC's topology: "nodes switches links", the ids of the switches, then a line for each link, "a b
@@ -147,8 +148,8 @@ int hpcc_open(struct topology *topology, struct myr_err *err)
 {
     size_t len = topology->scan->text.len;
     if (topology->wires > len || topology->nodes > len) {
-        return scan_error(err, topology->scan, "the file is too short for %u nodes and %u links",
-                          topology->nodes, topology->wires);
+        return scan_error(err, topology->scan, "the file is too short for %s and %s",
+                          MYR_COUNT(topology->nodes, "node"), MYR_COUNT(topology->wires, "link"));
     }
     topology->level = MYR_ARENA_NEW(topology->scratch, uint8_t, topology->nodes);
     topology->up = MYR_ARENA_NEW(topology->scratch, uint32_t, topology->nodes);

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "myriad/text/amount.h"
 #include "read/text.h"
 
 /*
@@ -325,12 +326,12 @@ static int check_counts(const struct matrix *matrix, struct myr_err *err)
         return scan_error(err, scan, "'Nodes' is missing");
     }
     if (matrix->counted[0] && matrix->connections != matrix->connections_seen) {
-        return scan_error(err, scan, "%u connections were promised, %u are there",
-                          matrix->connections, matrix->connections_seen);
+        return scan_error(err, scan, "%s promised, %u there",
+                          MYR_COUNT(matrix->connections, "connection"), matrix->connections_seen);
     }
     if (matrix->counted[1] && matrix->triggers != matrix->triggers_seen) {
-        return scan_error(err, scan, "%u triggers were promised, %u are there", matrix->triggers,
-                          matrix->triggers_seen);
+        return scan_error(err, scan, "%s promised, %u there",
+                          MYR_COUNT(matrix->triggers, "trigger"), matrix->triggers_seen);
     }
     return MYR_OK;
 }

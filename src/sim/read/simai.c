@@ -1,3 +1,4 @@
+#include "myriad/text/amount.h"
 #include "read/text.h"
 
 /*
@@ -221,7 +222,7 @@ static int read_layers(struct simai *simai, struct myr_err *err)
     }
     if (rc == MYR_OK && scan_line(scan)) {
         scan_word(scan);
-        rc = scan_error(err, scan, "%u layers were promised, more are there", count);
+        rc = scan_error(err, scan, "%s promised, more are there", MYR_COUNT(count, "layer"));
     }
     return rc;
 }
@@ -280,29 +281,25 @@ static int put_layers(struct simai *simai, struct myr_err *err)
         [SPLIT_DP_EP] = {.size = job->dp / job->ep, .stride = job->tp * job->ep},
     };
     uint32_t compute = MYR_NONE, update, end;
-    int rc = MYR_OK;
     for (uint32_t i = 0; i < SPLIT_COUNT; i++) {
         myr_vec_push(&simai->trace->splits, splits[i]);
     }
     simai->last = MYR_NONE;
-    for (size_t i = 0; rc == MYR_OK && i < simai->layers.count; i++) {
+    for (size_t i = 0; i < simai->layers.count; i++) {
         const struct layer *layer = &simai->layers.items[i];
-        rc = put_part(simai, &layer->forward, layer->line, &compute, &simai->last, err);
+        MYR_TRY(put_part(simai, &layer->forward, layer->line, &compute, &simai->last, err));
     }
-    for (size_t i = simai->layers.count; rc == MYR_OK && i-- > 0;) {
+    for (size_t i = simai->layers.count; i-- > 0;) {
         const struct layer *layer = &simai->layers.items[i];
-        rc = put_part(simai, &layer->input, layer->line, &compute, &simai->last, err);
-        if (rc < 0) {
-            return rc;
-        }
-        rc = put_part(simai, &layer->weight, layer->line, &compute, &end, err);
+        MYR_TRY(put_part(simai, &layer->input, layer->line, &compute, &simai->last, err));
+        MYR_TRY(put_part(simai, &layer->weight, layer->line, &compute, &end, err));
         /* The next layer goes on when the gradients are computed, not when they are exchanged. */
         simai->last = compute;
         struct myr_trace_op op = {
             .kind = MYR_TRACE_COMPUTE, .line = layer->line, .duration = layer->update};
-        rc = rc < 0 || layer->update == 0 ? rc : put(simai, op, end, &update, err);
+        MYR_TRY(layer->update ? put(simai, op, end, &update, err) : MYR_OK);
     }
-    return rc;
+    return MYR_OK;
 }
 
 static void simai_done(struct simai *simai)

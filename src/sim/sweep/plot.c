@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "myriad/text/amount.h"
 #include "myriad/text/chart.h"
 #include "myriad/text/page.h"
 #include "sweep/internal.h"
@@ -187,10 +188,10 @@ int myr_sweep_plot(const struct myr_sweep *sweep, const struct myr_sweep_result 
     MYR_CLEANUP(myr_free_at) struct sample *samples = plot.samples.items;
     uint32_t charts = count_charts(&plot);
     if (charts == 0 || (svg && charts > 1)) {
-        return myr_err_set(err, MYR_EINVAL,
-                           charts ? "--plot: %u collectives are a page; give FILE.html"
-                                  : "--plot: none of the %u rows is a collective",
-                           charts ? charts : result->row_count);
+        return charts ? myr_err_set(err, MYR_EINVAL,
+                                    "--plot: %u collectives are a page; give FILE.html", charts)
+                      : myr_err_set(err, MYR_EINVAL, "--plot: no collective in a sweep of %s",
+                                    MYR_COUNT(result->row_count, "row"));
     }
     MYR_ASSERT(samples);
     if (!svg) {

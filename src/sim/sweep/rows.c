@@ -1,3 +1,4 @@
+#include "myriad/text/amount.h"
 #include "myriad/text/csv.h"
 #include "sweep/internal.h"
 
@@ -155,7 +156,7 @@ static int read_row(const struct myr_csv *csv, const struct myr_sweep *sweep,
 {
     uint32_t *const numbers[] = {&ret->point, &ret->job, &ret->jobs};
     if (csv->count != MYR_SWEEP_COLUMNS + 3) {
-        return myr_csv_error(err, csv, 0, "%u fields, %u are expected", csv->count,
+        return myr_csv_error(err, csv, 0, "%s, %u are expected", MYR_COUNT(csv->count, "field"),
                              MYR_SWEEP_COLUMNS + 3);
     }
     for (uint32_t i = 0; i < 3; i++) {
@@ -166,7 +167,7 @@ static int read_row(const struct myr_csv *csv, const struct myr_sweep *sweep,
         *numbers[i] = (uint32_t)value;
     }
     if (ret->point >= sweep->points || ret->job >= ret->jobs) {
-        return myr_csv_error(err, csv, 0, "the sweep has %u points", sweep->points);
+        return myr_csv_error(err, csv, 0, "the sweep has %s", MYR_COUNT(sweep->points, "point"));
     }
     for (uint32_t i = 0; i < MYR_SWEEP_COLUMNS; i++) {
         struct myr_str field = csv->fields[i + 3];

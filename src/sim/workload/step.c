@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "myriad/sim/workload.h"
+#include "myriad/text/amount.h"
 
 /*
  * One training step. All ranks of a pipeline stage do the same at the same time, so a stage is one
@@ -319,8 +320,8 @@ int myr_load_step(struct myr_sim *sim, struct myr_ranks ranks, const struct myr_
     b.stages = step->layout->pp;
     b.micro_batches = myr_layout_micro_batches(step->layout);
     if (myr_layout_gpus(step->layout) != ranks.count) {
-        return myr_err_set(err, MYR_EINVAL, "the layout needs %llu ranks, %u are given",
-                           (unsigned long long)myr_layout_gpus(step->layout), ranks.count);
+        return myr_err_set(err, MYR_EINVAL, "the layout needs %s, %u are given",
+                           MYR_COUNT(myr_layout_gpus(step->layout), "rank"), ranks.count);
     }
     MYR_ASSERT(b.stages > 0);
     MYR_ASSERT(b.micro_batches > 0); /* the layout was checked */

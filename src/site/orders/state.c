@@ -335,7 +335,9 @@ static int read_head(struct keeper *k, struct myr_csv *csv, struct myr_err *err)
         }
     }
     /* The row of the run follows the header. */
-    rc = rc > 0 ? myr_csv_next(csv, err) : rc;
+    if (rc > 0) {
+        rc = myr_csv_next(csv, err);
+    }
     if (rc == 0) {
         return myr_err_set(err, MYR_EINVAL, "%s: the state of work orders ends early", csv->file);
     }
