@@ -77,7 +77,7 @@ def with_twin(myriad, top):
         swapped = f"node-00001,node-00000,node-[00002-{LARGE - 1:05}]"
         refused(lab, [grown, "--nodes", swapped], "2 with another id", "from id 0 to 1")
         four = plan(lab, "four", OTHER.format("generic-1gpu", "topology: clos"))
-        refused(lab, [four], "GPUs a node")
+        refused(lab, [four], "1 GPU a node")
         lab.ask("design", "apply", grown, "--nodes", "node-[00000-00009]", code=2)
         lab.ask("design", "apply", os.path.join(top, "nothing"), code=2)
         lab.ask("design", "apply", os.path.join(top, "small.yaml"), code=2)
