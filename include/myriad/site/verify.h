@@ -15,6 +15,7 @@
 #include "myriad/site/binding.h"
 #include "myriad/site/cabling.h"
 #include "myriad/site/coverage.h"
+#include "myriad/site/nic_names.h"
 #include "myriad/site/port_names.h"
 #include "myriad/site/repair.h"
 #include "myriad/text/table.h"
@@ -48,18 +49,6 @@ struct myr_identity {
 struct myr_ambiguity {
     uint32_t found_count, design_count; /* so many found devices are some of so many */
     uint32_t found, first_port;         /* one of each */
-};
-
-/* "mlx5_3" is the port that the design calls "nic1", on all hosts. */
-struct myr_hca_name {
-    struct myr_str name, port;
-};
-
-/* The same, taken for granted because so many of the hosts that can tell agree on it. */
-struct myr_assumed {
-    uint32_t type, index; /* type of device, and the port's index on it */
-    struct myr_str name;
-    uint32_t votes, voters;
 };
 
 struct myr_verify_options {
@@ -106,6 +95,9 @@ struct myr_verify {
     uint32_t assumed_count, deviating_count;
     struct myr_assumed *assumed;
     uint32_t *deviating; /* hosts whose cables speak against what was assumed */
+    uint32_t few_hosts;  /* too few to assume what they call their NICs; 0: none */
+    uint32_t wired_count;
+    struct myr_wired *wired;
     uint32_t unread_count;
     struct myr_cabling_end *unread; /* ends of judged links that were not read */
     uint32_t rogue_links;           /* between ports of known switches that the plan does not use */

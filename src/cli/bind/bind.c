@@ -81,8 +81,8 @@ static int run(struct cli *cli, struct myr_err *err)
     }
     myr_answer_rows(&cli->answer, myr_binding_answer(&built.binding, &found, &cli->answer));
     /* Written in any case: what could be bound is of use, and can be added to. */
-    cli->no =
-        found.unknown + found.contradicted + found.conflicts > 0 || built.binding.rows.count == 0;
+    cli->no = found.unknown + found.by_cable_ports + found.contradicted + found.conflicts > 0 ||
+              built.binding.rows.count == 0;
     return MYR_OK;
 }
 

@@ -132,8 +132,7 @@ static void put_ambiguous(const struct myr_verify *verify, struct myr_answer *an
     myr_answer_end(answer);
 }
 
-/* What hosts call their ports, where it was taken for granted. */
-static void put_assumed(const struct myr_verify *verify, struct myr_answer *answer)
+void verify_put_assumed(const struct myr_verify *verify, struct myr_answer *answer)
 {
     const struct myr_design *design = verify->design;
     MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {};
@@ -150,6 +149,14 @@ static void put_assumed(const struct myr_verify *verify, struct myr_answer *answ
         myr_answer_end(answer);
     }
     myr_answer_end(answer);
+}
+
+/* What hosts call their ports, where it was taken for granted, and who says otherwise. */
+static void put_assumed(const struct myr_verify *verify, struct myr_answer *answer)
+{
+    const struct myr_design *design = verify->design;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {};
+    verify_put_assumed(verify, answer);
     myr_answer_list(answer, "deviating");
     for (uint32_t i = 0; i < verify->deviating_count; i++) {
         myr_design_name(design, verify->deviating[i], &scratch);

@@ -281,18 +281,15 @@ static void note_assumed(const struct myr_verify *verify, struct notes *notes)
 {
     enum { NAMED_MAX = 8 };
     MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
-    /* The weakest of the assumptions speaks for all. */
-    uint32_t least = UINT32_MAX, hosts = 0;
-    for (uint32_t i = 0; i < verify->assumed_count; i++) {
-        const struct myr_assumed *row = &verify->assumed[i];
-        myr_buf_printf(&line, "%s%.*s is ", i ? ", " : "", (int)row->name.len, row->name.data);
-        verify_assumed_port(verify, row, &line);
-        least = row->votes < least ? row->votes : least;
-        hosts = row->voters > hosts ? row->voters : hosts;
-    }
+    verify_assumed_text(verify, &line);
     if (verify->assumed_count) {
-        note(notes, "assumed, as at least %u of %u hosts agree: %s (--hca-map says it outright)",
-             least, hosts, line.data);
+        note(notes, "%s", line.data);
+    }
+    if (verify->few_hosts) {
+        note(notes,
+             "not assumed: what %s call%s a NIC, as too few hosts agree on it against the order "
+             "of the names (3 are enough; --hca-map says it outright)",
+             MYR_COUNT(verify->few_hosts, "host"), verify->few_hosts == 1 ? "s" : "");
     }
     myr_buf_clear(&line);
     for (uint32_t i = 0; i < verify->deviating_count && i < NAMED_MAX; i++) {
@@ -300,7 +297,8 @@ static void note_assumed(const struct myr_verify *verify, struct notes *notes)
         myr_design_name(verify->design, verify->deviating[i], &line);
     }
     if (verify->deviating_count) {
-        note(notes, "%u hosts deviate from it: %s%s", verify->deviating_count, line.data,
+        note(notes, "%s %s from it: %s%s", MYR_COUNT(verify->deviating_count, "host"),
+             verify->deviating_count == 1 ? "deviates" : "deviate", line.data,
              verify->deviating_count > NAMED_MAX ? ", ..." : "");
     }
 }
