@@ -109,8 +109,11 @@ struct myr_verify {
     uint32_t name_conflicts;  /* devices whose GUID and name are bound to different ids */
     uint32_t slow_found_gbps, slow_planned_gbps; /* nearly all links of that speed are slower */
     uint32_t slow_links;
-    uint32_t *nodes;   /* by device of the cabling: the host that it is a NIC of; MYR_NONE */
-    uint8_t *by_cable; /* by device of the cabling: a NIC that only its cable tells from others */
+    uint32_t narrow_found, narrow_planned; /* lanes: nearly all links of one speed have fewer */
+    uint32_t narrow_links;
+    uint32_t *lane_gbps; /* by type of device: the fastest lane of its cages; 0: not known */
+    uint32_t *nodes;     /* by device of the cabling: the host that it is a NIC of; MYR_NONE */
+    uint8_t *by_cable;   /* by device of the cabling: a NIC that only its cable tells from others */
     struct myr_coverage coverage;
 };
 

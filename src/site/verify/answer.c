@@ -213,6 +213,9 @@ static void put_notes(const struct myr_verify *verify, struct myr_answer *answer
     myr_answer_u64(answer, "slow_planned_gbps", verify->slow_planned_gbps);
     myr_answer_u64(answer, "slow_found_gbps", verify->slow_found_gbps);
     myr_answer_u64(answer, "slow_links", verify->slow_links);
+    myr_answer_u64(answer, "narrow_planned_lanes", verify->narrow_planned);
+    myr_answer_u64(answer, "narrow_found_lanes", verify->narrow_found);
+    myr_answer_u64(answer, "narrow_links", verify->narrow_links);
     myr_answer_u64(answer, "rogue_links", verify->rogue_links);
     myr_answer_end(answer);
 }

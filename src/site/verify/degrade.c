@@ -2,7 +2,9 @@
 
 /*
  * Links that are where they should be, but slow. Speed is compared with the plan, and with nothing
- * else: a fabric that is slow everywhere is slow. Where nearly all links of one planned speed have
+ * else: a fabric that is slow everywhere is slow. A width says as much where it is less than the
+ * plan's speed needs of the fastest lanes that the ends have: 8 lanes of 50 and 4 of 100 are both
+ * right, one lane beside "400" is not. Where nearly all links of one planned speed have
  * one lower speed, that is told once; the source may speak of speeds in another tongue (a simulator
  * without NDR), which --speed-map puts right.
  */
@@ -13,6 +15,7 @@ enum { SPEEDS_MAX = 64, WHOLE_FILE_PERCENT = 90 };
 /* How often a planned speed was found as which speed and width. */
 struct speed_row {
     uint32_t planned_gbps, gbps, width;
+    uint32_t lanes; /* that the plan needs at least, on the first of these links */
     uint32_t count; /* of links */
 };
 
@@ -22,17 +25,21 @@ struct speed_table {
 };
 
 /* Pairs beyond the last row are not counted: such a list tells nothing as a whole. */
-static void tally(struct speed_table *table, uint32_t planned, uint32_t gbps, uint32_t width)
+static void tally(struct speed_table *table, const struct myr_verify *verify, uint32_t port,
+                  struct speed_row found)
 {
     for (uint32_t i = 0; i < table->count; i++) {
         struct speed_row *row = &table->rows[i];
-        if (row->planned_gbps == planned && row->gbps == gbps && row->width == width) {
+        if (row->planned_gbps == found.planned_gbps && row->gbps == found.gbps &&
+            row->width == found.width) {
             row->count++;
             return;
         }
     }
     if (table->count < SPEEDS_MAX) {
-        table->rows[table->count++] = (struct speed_row){planned, gbps, width, 1};
+        found.count = 1;
+        found.lanes = verify_planned_lanes(verify, port);
+        table->rows[table->count++] = found;
     }
 }
 
@@ -52,6 +59,7 @@ static struct speed_row usual(const struct speed_table *table, uint32_t planned)
     bool whole_file = (uint64_t)most.count * 100 >= (uint64_t)total * WHOLE_FILE_PERCENT;
     most.gbps = whole_file ? most.gbps : 0;
     most.width = whole_file ? most.width : 0;
+    most.lanes = whole_file ? most.lanes : 0;
     return most;
 }
 
@@ -61,6 +69,28 @@ static uint32_t found_gbps(const struct verify_job *job, uint32_t port)
     const struct myr_verify *verify = job->verify;
     uint32_t more = job->planes[port] + job->planes[verify->found[port]];
     return verify->cabling->links.items[verify->found_link[port]].gbps * (more + 1);
+}
+
+static uint32_t found_width(const struct verify_job *job, uint32_t port)
+{
+    const struct myr_verify *verify = job->verify;
+    uint32_t more = job->planes[port] + job->planes[verify->found[port]];
+    return verify->cabling->links.items[verify->found_link[port]].width * (more + 1);
+}
+
+/* The ends know how fast their lanes are; one that does not has none faster than any today. */
+uint32_t verify_planned_lanes(const struct myr_verify *verify, uint32_t port)
+{
+    enum { LANE_GBPS_MAX = 200 };
+    const struct myr_design *design = verify->design;
+    uint32_t fastest = 0, peer = myr_design_peer(design, port);
+    const uint32_t ends[] = {port, peer == MYR_NONE ? port : peer};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(ends); i++) {
+        uint32_t gbps = verify->lane_gbps[design->device_type[design->port_device[ends[i]]]];
+        fastest = gbps > fastest ? gbps : fastest;
+    }
+    fastest = fastest ? fastest : LANE_GBPS_MAX;
+    return (verify_planned_gbps(design, port) + fastest - 1) / fastest;
 }
 
 /* What a cable is made of, as lists name it; MYR_NONE: not told, or a word that may be either. */
@@ -110,10 +140,18 @@ static uint8_t why_of(const struct verify_job *job, uint32_t port, bool slow)
                      other << MYR_WHY_MEDIUM);
 }
 
-/* Without a speed the width tells, compared with what others have. */
-static bool is_slow(const struct myr_cabling_link *link, uint32_t gbps, struct speed_row expected)
+/* Without a speed the width also tells beside what others have. */
+static bool is_slow(const struct verify_job *job, uint32_t port, struct speed_row expected)
 {
-    return gbps ? gbps < expected.planned_gbps : link->width && link->width < expected.width;
+    uint32_t gbps = found_gbps(job, port), width = found_width(job, port);
+    if (gbps ? gbps < expected.planned_gbps : width && width < expected.width) {
+        return true;
+    }
+    /* Mostly the near end says that they are enough; the other one lies far away. */
+    const struct myr_verify *verify = job->verify;
+    uint32_t type = verify->design->device_type[verify->design->port_device[port]];
+    bool enough = width * verify->lane_gbps[type] >= expected.planned_gbps;
+    return width && !enough && width < verify_planned_lanes(verify, port);
 }
 
 /* Devices by their GUIDs and those of their ports, for what was told apart from the cables. */
@@ -229,6 +267,13 @@ static void note_slow_file(struct myr_verify *verify, const struct speed_table *
             verify->slow_planned_gbps = most.planned_gbps;
             verify->slow_found_gbps = most.gbps;
             verify->slow_links = most.count;
+            continue;
+        }
+        bool slower = most.gbps && most.gbps < most.planned_gbps;
+        if (!slower && most.width < most.lanes && most.width && most.count > verify->narrow_links) {
+            verify->narrow_planned = most.lanes;
+            verify->narrow_found = most.width;
+            verify->narrow_links = most.count;
         }
     }
 }
@@ -252,11 +297,17 @@ void verify_degrade(struct verify_job *job)
     struct myr_verify *verify = job->verify;
     const struct myr_design *design = verify->design;
     struct speed_table table = {.count = 0};
+    verify->lane_gbps = MYR_ARENA_NEW(verify->arena, uint32_t, design->devtype_count);
+    for (uint32_t t = 0; t < design->devtype_count; t++) {
+        verify->lane_gbps[t] = job->spelling.boxes[t].lane_gbps;
+    }
     for (uint32_t p = 0; p < design->port_count; p++) {
         /* Each link once, at its lower end. */
         if (verify->state[p] == MYR_STATE_RIGHT && p < verify->found[p]) {
-            tally(&table, verify_planned_gbps(design, p), found_gbps(job, p),
-                  verify->cabling->links.items[verify->found_link[p]].width);
+            tally(&table, verify, p,
+                  (struct speed_row){.planned_gbps = verify_planned_gbps(design, p),
+                                     .gbps = found_gbps(job, p),
+                                     .width = found_width(job, p)});
         }
     }
     note_slow_file(verify, &table);
@@ -274,9 +325,7 @@ void verify_degrade(struct verify_job *job)
         if (has_judged_end(verify, p)) {
             verify->why[p] = verify->why[verify->found[p]];
         } else {
-            bool slow = is_slow(&verify->cabling->links.items[verify->found_link[p]],
-                                found_gbps(job, p), expected);
-            verify->why[p] = why_of(job, p, slow);
+            verify->why[p] = why_of(job, p, is_slow(job, p, expected));
         }
         if (verify->why[p]) {
             verify->state[p] = MYR_STATE_DEGRADED;

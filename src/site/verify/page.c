@@ -85,19 +85,40 @@ static void show_more(struct myr_answer *answer, uint32_t left, const char *list
     }
 }
 
-/* Slow as nearly all links of that plan are, and nothing else. */
+/* Slow or narrow as nearly all links of that plan are, and nothing else. */
 static bool is_slow_as_all(const struct myr_verify *verify, uint32_t port)
 {
     const struct myr_cabling_link *link = &verify->cabling->links.items[verify->found_link[port]];
-    return verify->slow_links && link->gbps == verify->slow_found_gbps &&
-           verify->why[port] == 1U << MYR_WHY_SPEED &&
-           verify_planned_gbps(verify->design, port) == verify->slow_planned_gbps;
+    uint32_t planned = verify_planned_gbps(verify->design, port);
+    if (verify->why[port] != 1U << MYR_WHY_SPEED) {
+        return false;
+    }
+    bool slow = verify->slow_links && link->gbps == verify->slow_found_gbps &&
+                planned == verify->slow_planned_gbps;
+    return slow || (verify->narrow_links && (link->gbps == 0 || link->gbps >= planned) &&
+                    link->width == verify->narrow_found &&
+                    verify_planned_lanes(verify, port) == verify->narrow_planned);
+}
+
+/* ": 200 of 400 Gb/s", ": 1 of 4 lanes". */
+static void put_speed(const struct myr_verify *verify, uint32_t port, struct myr_buf *line)
+{
+    const struct myr_cabling_link *link = &verify->cabling->links.items[verify->found_link[port]];
+    uint32_t planned = verify_planned_gbps(verify->design, port);
+    uint32_t lanes = verify_planned_lanes(verify, port);
+    if (link->gbps && link->gbps < planned) {
+        myr_buf_printf(line, ": %u of %u Gb/s", link->gbps, planned);
+    } else if (link->width && link->width < lanes) {
+        myr_buf_printf(line, ": %u of %s", link->width, MYR_COUNT(lanes, "lane"));
+    } else {
+        myr_buf_put_lit(line, ": fewer lanes than the others");
+    }
 }
 
 /* Links that are in their place, but not as they should be. */
 static void show_degraded(const struct myr_verify *verify, struct myr_answer *answer)
 {
-    static const char *const whys[MYR_WHYS] = {"fewer lanes than the others",
+    static const char *const whys[MYR_WHYS] = {NULL, /* stands in numbers */
                                                "errors",
                                                "more bit errors than correction can mend (2.4e-4)",
                                                "errors are not corrected (FEC)",
@@ -111,8 +132,14 @@ static void show_degraded(const struct myr_verify *verify, struct myr_answer *an
     }
     myr_answer_heading(answer, "Degraded");
     if (verify->slow_links) { /* one cause, one line */
-        myr_answer_para(answer, "%u links: %u of %u Gb/s, as nearly all of that plan",
-                        verify->slow_links, verify->slow_found_gbps, verify->slow_planned_gbps);
+        myr_answer_para(answer, "%s: %u of %u Gb/s, as nearly all of that plan",
+                        MYR_COUNT(verify->slow_links, "link"), verify->slow_found_gbps,
+                        verify->slow_planned_gbps);
+    }
+    if (verify->narrow_links) {
+        myr_answer_para(answer, "%s: %u of %s, as nearly all of that plan",
+                        MYR_COUNT(verify->narrow_links, "link"), verify->narrow_found,
+                        MYR_COUNT(verify->narrow_planned, "lane"));
     }
     for (uint32_t p = 0; p < verify->design->port_count; p++) {
         /* Each link once, and none that the line above speaks of. */
@@ -125,19 +152,15 @@ static void show_degraded(const struct myr_verify *verify, struct myr_answer *an
             left++;
             continue;
         }
-        const struct myr_cabling_link *link = &verify->cabling->links.items[verify->found_link[p]];
-        uint32_t planned = verify_planned_gbps(verify->design, p);
         myr_buf_clear(&line);
         myr_verify_port_name(verify, p, &line);
         myr_buf_put_lit(&line, " - ");
         myr_verify_port_name(verify, verify->found[p], &line);
-        if (verify->why[p] >> MYR_WHY_SPEED & 1 && link->gbps) {
-            myr_buf_printf(&line, ": %u of %u Gb/s", link->gbps, planned);
+        if (verify->why[p] >> MYR_WHY_SPEED & 1) {
+            put_speed(verify, p, &line);
         }
         for (uint32_t w = 0; w < MYR_WHYS; w++) {
-            /* The speed stands in numbers already. */
-            bool said = w == MYR_WHY_SPEED && link->gbps;
-            if (verify->why[p] >> w & 1 && !said) {
+            if (verify->why[p] >> w & 1 && whys[w]) {
                 myr_buf_printf(&line, ": %s", whys[w]);
             }
         }
