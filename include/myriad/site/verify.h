@@ -51,6 +51,13 @@ struct myr_ambiguity {
     uint32_t found, first_port;         /* one of each */
 };
 
+/* A word of a source that is not understood, and on how many links that are in their places. */
+struct myr_unread_word {
+    enum myr_link_fact fact;
+    struct myr_str text;
+    uint32_t links;
+};
+
 struct myr_verify_options {
     uint32_t nets;       /* bit by enum myr_net_id; 0: compute */
     bool equivalent;     /* parallel links, equal spines and equal cores may stand for each other */
@@ -111,6 +118,8 @@ struct myr_verify {
     uint32_t slow_links;
     uint32_t narrow_found, narrow_planned; /* lanes: nearly all links of one speed have fewer */
     uint32_t narrow_links;
+    uint32_t word_count;
+    struct myr_unread_word *words;
     uint32_t *lane_gbps; /* by type of device: the fastest lane of its cages; 0: not known */
     uint32_t *nodes;     /* by device of the cabling: the host that it is a NIC of; MYR_NONE */
     uint8_t *by_cable;   /* by device of the cabling: a NIC that only its cable tells from others */

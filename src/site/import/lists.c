@@ -307,8 +307,28 @@ static int read_health(const struct list_reader *reader, struct myr_cabling_link
         return myr_csv_error(err, &reader->csv, reader->at[BER], "'%s' is no bit error rate",
                              myr_text_excerpt(ber, excerpt));
     }
-    link->no_fec = import_is_no_fec(field(reader, FEC));
+    enum myr_link_fec fec = myr_link_fec(field(reader, FEC));
+    link->no_fec = fec == MYR_LINK_FEC_OFF;
+    if (fec == MYR_LINK_FEC_UNKNOWN) {
+        link->unread[MYR_LINK_FEC] =
+            myr_cabling_word(reader->import->cabling, MYR_LINK_FEC, field(reader, FEC));
+    }
     return MYR_OK;
+}
+
+/*
+ * NetBox has three; the others are a site's own, and whether such a cable is in use nobody knows.
+ * Planned ones were left out before.
+ */
+static void read_status(const struct list_reader *reader, struct myr_cabling_link *link)
+{
+    struct myr_str status = field(reader, STATUS);
+    bool known = myr_link_says_nothing(status) || myr_str_eq_nocase(status, MYR_STR("connected")) ||
+                 myr_str_eq_nocase(status, MYR_STR("decommissioning"));
+    if (!known) {
+        link->unread[MYR_LINK_STATUS] =
+            myr_cabling_word(reader->import->cabling, MYR_LINK_STATUS, status);
+    }
 }
 
 /* What is known of the cable besides its ends; all of it may be missing. */
@@ -320,6 +340,7 @@ static int read_facts(const struct list_reader *reader, struct myr_cabling_link 
     MYR_TRY(optional_number(reader, WIDTH, 64, &width, err));
     MYR_TRY(optional_number(reader, ERRORS, UINT64_MAX, &link->errors, err));
     MYR_TRY(read_health(reader, link, err));
+    read_status(reader, link);
     MYR_TRY(read_length(reader, &link->length_mm, err));
     link->gbps = (uint32_t)gbps;
     link->width = (uint32_t)width;

@@ -291,6 +291,20 @@ static const struct myr_value *put_unread(const struct myr_verify *verify,
     return list;
 }
 
+/* What sources said of links in their places, and nobody understood. */
+static void put_words(const struct myr_verify *verify, struct myr_answer *answer)
+{
+    myr_answer_list(answer, "unread_words");
+    for (uint32_t i = 0; i < verify->word_count; i++) {
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "field", myr_link_fact_names[verify->words[i].fact]);
+        myr_answer_str(answer, "word", verify->words[i].text);
+        myr_answer_u64(answer, "links", verify->words[i].links);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+}
+
 /* "speed", "errors fec": what is the matter with a degraded link. */
 static void put_why(const struct myr_verify *verify, struct myr_answer *answer, uint32_t port)
 {
@@ -357,6 +371,7 @@ void myr_verify_answer(const struct myr_verify *verify, bool with_ports, struct 
     ret->lists[MYR_VERIFY_PATTERNS] = put_patterns(verify, answer);
     put_coverage(verify, answer);
     ret->lists[MYR_VERIFY_UNREAD] = put_unread(verify, answer);
+    put_words(verify, answer);
     put_identity(verify, answer);
     put_notes(verify, answer);
     ret->lists[MYR_VERIFY_PORTS] = put_ports(verify, answer, with_ports);

@@ -10,7 +10,7 @@
  */
 
 /* A fabric has a handful of speeds; a list with more than 64 pairs of them is noise anyway. */
-enum { SPEEDS_MAX = 64, WHOLE_FILE_PERCENT = 90 };
+enum { SPEEDS_MAX = 64, WHOLE_FILE_PERCENT = 90, WORDS_MAX = 64 };
 
 /* How often a planned speed was found as which speed and width. */
 struct speed_row {
@@ -93,32 +93,40 @@ uint32_t verify_planned_lanes(const struct myr_verify *verify, uint32_t port)
     return (verify_planned_gbps(design, port) + fastest - 1) / fastest;
 }
 
-/* What a cable is made of, as lists name it; MYR_NONE: not told, or a word that may be either. */
-static uint32_t medium_told(struct myr_str text)
+/* Of one word, each link once; those beyond the last that fits are counted as it. */
+static void count_word(struct myr_verify *verify, enum myr_link_fact fact, struct myr_str text)
 {
-    static const struct {
-        const char *start;
-        enum myr_medium medium;
-    } words[] = {{"smf", MYR_MEDIUM_SINGLE},          {"mmf", MYR_MEDIUM_MULTI},
-                 {"dac", MYR_MEDIUM_COPPER},          {"singlemode", MYR_MEDIUM_SINGLE},
-                 {"multimode", MYR_MEDIUM_MULTI},     {"single-mode", MYR_MEDIUM_SINGLE},
-                 {"multi-mode", MYR_MEDIUM_MULTI},    {"copper", MYR_MEDIUM_COPPER},
-                 {"direct attach", MYR_MEDIUM_COPPER}};
-    for (uint32_t i = 0; text.len && i < MYR_ARRAY_COUNT(words); i++) {
-        size_t len = strlen(words[i].start);
-        if (text.len >= len &&
-            myr_str_eq_nocase((struct myr_str){text.data, len}, myr_str_from(words[i].start))) {
-            return words[i].medium;
+    uint32_t at = 0;
+    while (at < verify->word_count &&
+           (verify->words[at].fact != fact || !myr_str_eq_nocase(verify->words[at].text, text))) {
+        at++;
+    }
+    if (at == WORDS_MAX) {
+        at--;
+    } else if (at == verify->word_count) {
+        verify->words[verify->word_count++] = (struct myr_unread_word){fact, text, 0};
+    }
+    verify->words[at].links++;
+}
+
+/* What nobody understood of a link that is in its place: that was not judged. */
+static void count_words(struct myr_verify *verify, const struct myr_cabling_link *link)
+{
+    for (uint32_t fact = 0; fact < MYR_LINK_KEPT; fact++) {
+        /* One end may tell a speed that the other one has no word for. */
+        bool told = fact == MYR_LINK_SPEED && link->gbps;
+        if (link->unread[fact] && !told) {
+            count_word(verify, (enum myr_link_fact)fact,
+                       verify->cabling->words.items[link->unread[fact] - 1].text);
         }
     }
-    return MYR_NONE;
 }
 
 /* Beyond what correction at 100 Gb/s a lane can mend (KP4). */
 static const double ber_max = 2.4e-4;
 enum { FEC_GBPS = 200 }; /* links of this speed and above have no way without correction */
 
-/* All causes that apply, as bits; 0: nothing is the matter. */
+/* All causes that apply, as bits; 0: nothing is the matter. Asked once of each link. */
 static uint8_t why_of(const struct verify_job *job, uint32_t port, bool slow)
 {
     const struct myr_verify *verify = job->verify;
@@ -127,7 +135,10 @@ static uint8_t why_of(const struct verify_job *job, uint32_t port, bool slow)
     uint32_t cable = design->port_link[port] == MYR_NONE
                          ? MYR_NONE
                          : design->link_cable[design->port_link[port]];
-    uint32_t medium = medium_told(link->medium);
+    uint32_t medium = MYR_NONE;
+    if (myr_link_medium(link->medium, &medium) == MYR_LINK_MEDIUM_UNKNOWN) {
+        count_word(job->verify, MYR_LINK_MEDIUM, link->medium);
+    }
     const struct myr_cabletype *type =
         cable == MYR_NONE ? NULL : &design->cabletypes[design->cable_type[cable]];
     /* Where no part was found for a link the plan has no medium either. */
@@ -312,6 +323,7 @@ void verify_degrade(struct verify_job *job)
     }
     note_slow_file(verify, &table);
     verify->why = MYR_ARENA_NEW(verify->arena, uint8_t, design->port_count);
+    verify->words = MYR_ARENA_NEW(verify->arena, struct myr_unread_word, WORDS_MAX);
     /* Ports of one speed follow each other: it is looked up when it changes. */
     struct speed_row expected = {.planned_gbps = 0};
     for (uint32_t p = 0; p < design->port_count; p++) {
@@ -326,6 +338,7 @@ void verify_degrade(struct verify_job *job)
             verify->why[p] = verify->why[verify->found[p]];
         } else {
             verify->why[p] = why_of(job, p, is_slow(job, p, expected));
+            count_words(verify, &verify->cabling->links.items[verify->found_link[p]]);
         }
         if (verify->why[p]) {
             verify->state[p] = MYR_STATE_DEGRADED;

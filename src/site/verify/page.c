@@ -326,6 +326,34 @@ static void note_assumed(const struct myr_verify *verify, struct notes *notes)
     }
 }
 
+static const char *const fact_words[MYR_LINK_FACTS] = {"speed", "FEC", "status", "medium"};
+
+/* "speed of 16 links is not understood: ZDR": neither right nor wrong. */
+static void note_words(const struct myr_verify *verify, struct notes *notes)
+{
+    for (uint32_t i = 0; i < verify->word_count; i++) {
+        const struct myr_unread_word *word = &verify->words[i];
+        note(notes, "%s of %s is not understood: %.*s", fact_words[word->fact],
+             MYR_COUNT(word->links, "link"), (int)word->text.len, word->text.data);
+    }
+}
+
+/* "; not judged: speed, medium": what stands behind any verdict. */
+static void put_not_judged(const struct myr_verify *verify, struct myr_buf *buf)
+{
+    uint32_t links[MYR_LINK_FACTS] = {0}, told = 0;
+    for (uint32_t i = 0; i < verify->word_count; i++) {
+        links[verify->words[i].fact] += verify->words[i].links;
+    }
+    for (uint32_t fact = 0; fact < MYR_LINK_FACTS; fact++) {
+        if (links[fact]) {
+            myr_buf_printf(buf, "%s%s of %s",
+                           told++ ? ", " : "; not judged: ", myr_link_fact_names[fact],
+                           MYR_COUNT(links[fact], "link"));
+        }
+    }
+}
+
 /* Only what there is any of. */
 static void show_notes(const struct myr_verify *verify, struct myr_answer *answer)
 {
@@ -347,6 +375,7 @@ static void show_notes(const struct myr_verify *verify, struct myr_answer *answe
              verify->slow_links, verify->slow_planned_gbps, verify->slow_found_gbps);
     }
     note_assumed(verify, &notes);
+    note_words(verify, &notes);
 }
 
 /* Rows without cables are left out before: there is something to divide by. */
@@ -465,8 +494,10 @@ static const char *verdict(const struct myr_verify *verify)
 /* What was seen stands before what it says; steps come last, for they are long. */
 void myr_verify_page(const struct myr_verify *verify, struct myr_answer *answer)
 {
-    myr_answer_para(answer, "%s: %s", myr_design_str(verify->design, verify->design->head->name),
-                    verdict(verify));
+    MYR_CLEANUP(myr_buf_done) struct myr_buf not_judged = {};
+    put_not_judged(verify, &not_judged);
+    myr_answer_para(answer, "%s: %s%s", myr_design_str(verify->design, verify->design->head->name),
+                    verdict(verify), not_judged.len ? not_judged.data : "");
     show_coverage(verify, answer);
     show_states(verify, answer);
     show_patterns(verify, answer);
