@@ -118,6 +118,7 @@ static void put_answer(struct cli *cli, const struct myr_fabric_case *fabric,
         put_piece(cli, &built->verify, &cost->pieces[i], i + 1);
     }
     myr_answer_end(answer);
+    myr_built_put(built, answer);
     myr_answer_fact(answer, "flows", "%zu (%s)", fabric->flows.items.count, fabric->traffic);
     myr_answer_fact(answer, "as planned", "%.0f Gb/s, %u flows without a way", cost->planned.gbps,
                     cost->planned.lost);
@@ -133,6 +134,7 @@ static void put_answer(struct cli *cli, const struct myr_fabric_case *fabric,
                         "last, in walking order.",
                         cost->piece_count - cost->known_count);
     }
+    myr_built_say(built, answer);
 }
 
 static int run(struct cli *cli, struct myr_err *err)

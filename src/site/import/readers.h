@@ -21,6 +21,9 @@ int import_netbox(struct myr_import *import, const char *file, struct myr_str te
 int import_p2p(struct myr_import *import, const char *file, struct myr_str text,
                struct myr_err *err);
 
+/* Whether a column has this name, all but signs, blanks and capitals. */
+bool import_is_called(struct myr_str field, const char *plain_wanted);
+
 /* By its header: devices, racks, interfaces and so on, which stand beside the cables in a folder.
  */
 bool import_is_netbox_table(struct myr_arena *arena, struct myr_str text);
