@@ -29,7 +29,7 @@ struct ib_reader {
 static struct import_place here(const struct ib_reader *reader)
 {
     return (struct import_place){reader->file, reader->line,
-                                 (uint32_t)(reader->at - reader->line_start) + 1};
+                                 myr_text_column(reader->line_start, reader->at)};
 }
 
 static void skip_blanks(struct ib_reader *reader)
