@@ -1,8 +1,8 @@
 /*
  * amount: how many and how long, as people say it: "1 node", "1,280 nodes", "24 min 38 s".
  *
- * Where a sentence needs one, MYR_COUNT and MYR_DURATION bring the memory along; it lasts as long
- * as the block that they stand in.
+ * Where a sentence needs one, MYR_COUNT, MYR_GROUPED and MYR_DURATION bring the memory along; it
+ * lasts as long as the block that they stand in.
  */
 #pragma once
 
@@ -43,4 +43,6 @@ const char *myr_text_in_unit(double amount, const struct myr_unit *units, size_t
                              char ret[MYR_AMOUNT_BYTES]);
 
 #define MYR_COUNT(count, word) myr_text_count((count), (word), (char[MYR_AMOUNT_BYTES]){})
-#define MYR_DURATION(seconds)  myr_text_duration((seconds), (char[MYR_AMOUNT_BYTES]){})
+/* A number alone, "1,280", as tables for people write it. */
+#define MYR_GROUPED(number)   myr_u64_grouped((number), (char[32]){})
+#define MYR_DURATION(seconds) myr_text_duration((seconds), (char[MYR_AMOUNT_BYTES]){})

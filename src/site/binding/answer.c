@@ -9,8 +9,8 @@ static void put_sentences(const struct myr_binding *binding, const struct myr_di
                           void *context, void (*say)(void *context, const char *sentence))
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    myr_buf_printf(&text, "%s bound, %zu in all", MYR_COUNT(found->bound, "place"),
-                   binding->rows.count);
+    myr_buf_printf(&text, "%s bound, %s in all", MYR_COUNT(found->bound, "place"),
+                   MYR_GROUPED(binding->rows.count));
     say(context, text.data);
     /* Of what is called as in the design a binding has nothing to say but numbers of its own. */
     if (binding->rows.count == 0 && found->unknown + found->contradicted == 0) {

@@ -108,8 +108,9 @@ void verify_assumed_text(const struct myr_verify *verify, struct myr_buf *buf)
         hosts = row->voters > hosts ? row->voters : hosts;
     }
     if (verify->assumed_count) {
-        myr_buf_printf(buf, "assumed, as at least %u of %s %s: %s (--hca-map says it outright)",
-                       least, MYR_COUNT(hosts, "host"), hosts == 1 ? "agrees" : "agree", line.data);
+        myr_buf_printf(buf, "assumed, as at least %s of %s %s: %s (--hca-map says it outright)",
+                       MYR_GROUPED(least), MYR_COUNT(hosts, "host"),
+                       hosts == 1 ? "agrees" : "agree", line.data);
     }
 }
 

@@ -53,8 +53,9 @@ static void show_patterns(const struct myr_verify *verify, struct myr_answer *an
     myr_answer_heading(answer, "Patterns");
     for (uint32_t i = 0; i < verify->pattern_count; i++) {
         const struct myr_pattern *pattern = &verify->patterns[i];
-        myr_answer_para(answer, "%s: %.*s (%u ports)", myr_pattern_kind_names[pattern->kind],
-                        (int)pattern->where.len, pattern->where.data, pattern->ports);
+        myr_answer_para(answer, "%s: %.*s (%s)", myr_pattern_kind_names[pattern->kind],
+                        (int)pattern->where.len, pattern->where.data,
+                        MYR_COUNT(pattern->ports, "port"));
     }
 }
 
@@ -62,26 +63,24 @@ static void show_patterns(const struct myr_verify *verify, struct myr_answer *an
 static const char *numbers(struct myr_answer *answer, const struct myr_repair *repair)
 {
     struct myr_arena *arena = answer->arena;
-    const char *text =
-        myr_arena_printf(arena, "%u %s", repair->moves, repair->moves == 1 ? "move" : "moves");
+    const char *text = myr_arena_printf(arena, "%s", MYR_COUNT(repair->moves, "move"));
     if (repair->adds) {
-        text = myr_arena_printf(arena, "%s, %u new %s", text, repair->adds,
-                                repair->adds == 1 ? "cable" : "cables");
+        text = myr_arena_printf(arena, "%s, %s", text, MYR_COUNT(repair->adds, "new cable"));
     }
     if (repair->removes) {
-        text = myr_arena_printf(arena, "%s, %u to take out", text, repair->removes);
+        text = myr_arena_printf(arena, "%s, %s to take out", text, MYR_GROUPED(repair->removes));
     }
     /* Whether anything shorter exists is known only of an exact one. */
-    return repair->exact
-               ? myr_arena_printf(arena, "%s; nothing shorter exists", text)
-               : myr_arena_printf(arena, "%s; at least %u moves", text, repair->lower_bound);
+    return repair->exact ? myr_arena_printf(arena, "%s; nothing shorter exists", text)
+                         : myr_arena_printf(arena, "%s; at least %s", text,
+                                            MYR_COUNT(repair->lower_bound, "move"));
 }
 
 /* Says where the rest is; nothing where nothing is left. */
 static void show_more(struct myr_answer *answer, uint32_t left, const char *list)
 {
     if (left) {
-        myr_answer_para(answer, "and %u more: --list %s", left, list);
+        myr_answer_para(answer, "and %s more: --list %s", MYR_GROUPED(left), list);
     }
 }
 
@@ -107,7 +106,7 @@ static void put_speed(const struct myr_verify *verify, uint32_t port, struct myr
     uint32_t planned = verify_planned_gbps(verify->design, port);
     uint32_t lanes = verify_planned_lanes(verify, port);
     if (link->gbps && link->gbps < planned) {
-        myr_buf_printf(line, ": %u of %u Gb/s", link->gbps, planned);
+        myr_buf_printf(line, ": %s of %s Gb/s", MYR_GROUPED(link->gbps), MYR_GROUPED(planned));
     } else if (link->width && link->width < lanes) {
         myr_buf_printf(line, ": %u of %s", link->width, MYR_COUNT(lanes, "lane"));
     } else {
@@ -132,9 +131,9 @@ static void show_degraded(const struct myr_verify *verify, struct myr_answer *an
     }
     myr_answer_heading(answer, "Degraded");
     if (verify->slow_links) { /* one cause, one line */
-        myr_answer_para(answer, "%s: %u of %u Gb/s, as nearly all of that plan",
-                        MYR_COUNT(verify->slow_links, "link"), verify->slow_found_gbps,
-                        verify->slow_planned_gbps);
+        myr_answer_para(answer, "%s: %s of %s Gb/s, as nearly all of that plan",
+                        MYR_COUNT(verify->slow_links, "link"), MYR_GROUPED(verify->slow_found_gbps),
+                        MYR_GROUPED(verify->slow_planned_gbps));
     }
     if (verify->narrow_links) {
         myr_answer_para(answer, "%s: %u of %s, as nearly all of that plan",
@@ -178,9 +177,10 @@ static void show_choices(const struct myr_verify *verify, struct myr_answer *ans
     myr_answer_heading(answer, "Repair");
     myr_answer_fact(answer, "  as labelled", "%s", numbers(answer, &verify->labelled));
     myr_answer_fact(answer, "  as equivalent", "%s", numbers(answer, &verify->equivalent));
-    myr_answer_fact(answer, "  relabel", "%u links and %u devices of the plan, then %u %s",
-                    verify->relabel_links, verify->relabel_devices, verify->relabel_moves,
-                    verify->relabel_moves == 1 ? "move" : "moves");
+    myr_answer_fact(answer, "  relabel", "%s and %s of the plan, then %s",
+                    MYR_COUNT(verify->relabel_links, "link"),
+                    MYR_COUNT(verify->relabel_devices, "device"),
+                    MYR_COUNT(verify->relabel_moves, "move"));
 }
 
 /* Devices that have each other's cables need no plug to be moved, but each other's names. */
@@ -192,8 +192,8 @@ static void show_renames(const struct myr_verify *verify, struct myr_answer *ans
     if (verify->relabel_devices == 0) {
         return;
     }
-    myr_answer_heading(answer, "Rename %u devices, then %u %s", verify->relabel_devices,
-                       verify->relabel_moves, verify->relabel_moves == 1 ? "move" : "moves");
+    myr_answer_heading(answer, "Rename %s, then %s", MYR_COUNT(verify->relabel_devices, "device"),
+                       MYR_COUNT(verify->relabel_moves, "move"));
     for (uint32_t d = 0; d < design->device_count; d++) {
         if (verify->renames[d] != MYR_NONE) {
             myr_buf_clear(&name);
@@ -277,15 +277,16 @@ static void note_identities(const struct myr_verify *verify, struct notes *notes
                "told by their cables: the design does not know their names");
     uint32_t switches = count_switches(verify);
     if (switches) {
-        note(notes, "%u of them %s, identified by their neighbours: which is which is assumed",
-             switches, switches == 1 ? "is a switch" : "are switches");
+        note(notes, "%s of them %s, identified by their neighbours: which is which is assumed",
+             MYR_GROUPED(switches), switches == 1 ? "is a switch" : "are switches");
     }
     for (uint32_t i = 0; i < verify->ambiguity_count; i++) {
         const struct myr_ambiguity *row = &verify->ambiguities[i];
         myr_buf_clear(&name);
         myr_design_name(design, design->port_device[row->first_port], &name);
-        note(notes, "%u devices look like %u places of the design, such as %s", row->found_count,
-             row->design_count, name.data);
+        note(notes, "%s %s like %s of the design, such as %s",
+             MYR_COUNT(row->found_count, "device"), row->found_count == 1 ? "looks" : "look",
+             MYR_COUNT(row->design_count, "place"), name.data);
     }
     /* What the renames are based on. */
     for (uint32_t d = 0; verify->relabel_devices && d < design->device_count; d++) {
@@ -370,9 +371,10 @@ static void show_notes(const struct myr_verify *verify, struct myr_answer *answe
     /* The source may have another word for the speed. */
     if (verify->slow_planned_gbps) {
         note(&notes,
-             "%u links planned at %u Gb/s run at %u Gb/s; where the source has other words for "
+             "%s planned at %s Gb/s %s at %s Gb/s; where the source has other words for "
              "speeds, as simulators have: --speed-map",
-             verify->slow_links, verify->slow_planned_gbps, verify->slow_found_gbps);
+             MYR_COUNT(verify->slow_links, "link"), MYR_GROUPED(verify->slow_planned_gbps),
+             verify->slow_links == 1 ? "runs" : "run", MYR_GROUPED(verify->slow_found_gbps));
     }
     note_assumed(verify, &notes);
     note_words(verify, &notes);
@@ -384,16 +386,17 @@ static void show_ready(struct myr_answer *answer, const char *name, const struct
     uint32_t percent = (uint32_t)((uint64_t)row->right * 100 / row->cables);
     const char *more = "";
     if (row->unseen) {
-        more = myr_arena_printf(answer->arena, "%s, %u not seen", more, row->unseen);
+        more = myr_arena_printf(answer->arena, "%s, %s not seen", more, MYR_GROUPED(row->unseen));
     }
     if (row->unread) {
-        more = myr_arena_printf(answer->arena, "%s, %u not read", more, row->unread);
+        more = myr_arena_printf(answer->arena, "%s, %s not read", more, MYR_GROUPED(row->unread));
     }
     if (row->bad) {
-        more = myr_arena_printf(answer->arena, "%s, %u not as planned", more, row->bad);
+        more =
+            myr_arena_printf(answer->arena, "%s, %s not as planned", more, MYR_GROUPED(row->bad));
     }
-    myr_answer_fact(answer, name, "%u of %u cables right (%u %%)%s", row->right, row->cables,
-                    percent, more);
+    myr_answer_fact(answer, name, "%s of %s right (%u %%)%s", MYR_GROUPED(row->right),
+                    MYR_COUNT(row->cables, "cable"), percent, more);
 }
 
 /* What was seen comes before what it says. Pods and racks only where something is left to do. */
