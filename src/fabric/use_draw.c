@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "myriad/fabric/use.h"
+#include "myriad/text/amount.h"
 #include "myriad/text/svg.h"
 
 /*
@@ -249,7 +250,7 @@ static void draw_box(struct picture *picture, const struct tier *tier, uint32_t 
     if (box->count > 1) {
         myr_buf_put_lit(&tip, " to ");
         myr_design_name(design, box->last, &tip);
-        myr_buf_printf(&tip, ", %u devices", box->count);
+        myr_buf_printf(&tip, ", %s", MYR_COUNT(box->count, "device"));
         myr_buf_printf(&label, "\xC3\x97%u", box->count);
     }
     myr_buf_printf(&tip, ", maximum load %.3f", (double)box->highest / (double)MYR_LOAD_ONE);
@@ -301,8 +302,8 @@ void myr_use_draw(const struct myr_use *use, struct myr_buf *buf)
     place_boxes(&picture);
     /* One step less than tiers, and room for the last line. */
     uint32_t height = TOP + picture.tier_count * TIER_STEP - TIER_STEP + BOX_HEIGHT + 50 * PX;
-    snprintf(title, sizeof(title), "%.60s: paths of %zu flows",
-             myr_design_str(design, design->head->name), use->flow_count);
+    snprintf(title, sizeof(title), "%.60s: paths of %s", myr_design_str(design, design->head->name),
+             MYR_COUNT(use->flow_count, "flow"));
     myr_svg_begin(&picture.svg, buf, WIDTH / PX, height / PX, title);
     /* Lines first: boxes cover their ends. */
     draw_lines(&picture);

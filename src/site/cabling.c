@@ -28,6 +28,7 @@ void myr_cabling_done(struct myr_cabling *cabling)
     myr_vec_done(&cabling->bare);
     myr_vec_done(&cabling->errors);
     myr_vec_done(&cabling->optics);
+    myr_vec_done(&cabling->words);
     myr_strmap_done(&cabling->names);
 }
 
@@ -43,6 +44,25 @@ uint32_t myr_cabling_device(struct myr_cabling *cabling, struct myr_str name)
     myr_vec_push(&cabling->devices, added);
     myr_strmap_add(&cabling->names, name, device);
     return device;
+}
+
+/* The text is copied: readers put words together on their stacks. */
+uint8_t myr_cabling_word(struct myr_cabling *cabling, enum myr_link_fact fact, struct myr_str text)
+{
+    enum { WORDS_MAX = 64 }; /* more are noise */
+    for (size_t i = 0; i < cabling->words.count; i++) {
+        const struct myr_link_word *word = &cabling->words.items[i];
+        if (word->fact == fact && (myr_str_eq_nocase(word->text, text) ||
+                                   myr_str_eq(word->text, MYR_STR("other words")))) {
+            return (uint8_t)(i + 1);
+        }
+    }
+    bool full = cabling->words.count >= WORDS_MAX;
+    const char *kept = myr_arena_strndup(cabling->arena, text.data, text.len);
+    struct myr_link_word word = {fact,
+                                 full ? MYR_STR("other words") : (struct myr_str){kept, text.len}};
+    myr_vec_push(&cabling->words, word);
+    return (uint8_t)cabling->words.count;
 }
 
 /* "leaf-p0-g0-r0" for "leaf/p0-g0-r0": many systems do not take a slash in a host name. */

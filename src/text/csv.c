@@ -3,6 +3,7 @@
  * it can; only one with doubled quotes is copied.
  */
 #include "myriad/text/csv.h"
+#include "myriad/text/doc.h"
 
 #include <endian.h>
 
@@ -45,10 +46,17 @@ static void skip_line_end(struct myr_csv *csv)
     csv->line_start = csv->at;
 }
 
-/* Columns count bytes, from one. */
+/* Columns count characters, from one. */
+static struct text_place here(const struct myr_csv *csv)
+{
+    const char *text = csv->text.data;
+    return (struct text_place){csv->next_line,
+                               myr_text_column(text + csv->line_start, text + csv->at)};
+}
+
 static int fail_here(const struct myr_csv *csv, struct myr_err *err, const char *what)
 {
-    struct text_place place = {csv->next_line, (uint32_t)(csv->at - csv->line_start) + 1};
+    struct text_place place = here(csv);
     return text_error_at(err, csv->file, place, MYR_EINVAL, "%s", what);
 }
 
@@ -80,9 +88,13 @@ static int read_quoted(struct myr_csv *csv, struct myr_str *ret, struct myr_err 
     size_t start = csv->at + 1;
     size_t doubled_count = 0;
     /* Told apart from the place where the text ends: far away, when a quote is missing. */
-    struct text_place open = {csv->next_line, (uint32_t)(csv->at - csv->line_start) + 1};
+    const size_t open_at = csv->at, open_start = csv->line_start;
+    const uint32_t open_line = csv->next_line;
     for (csv->at++;; csv->at++) {
         if (csv->at >= csv->text.len) {
+            const char *text = csv->text.data;
+            struct text_place open = {open_line,
+                                      myr_text_column(text + open_start, text + open_at)};
             return text_error_at(err, csv->file, open, MYR_EINVAL,
                                  "the quote opened here is never closed");
         }
@@ -169,7 +181,7 @@ static int read_fields(struct myr_csv *csv, struct myr_err *err)
         uint32_t field = csv->count;
         /* Kept for myr_csv_error(): a row may span lines, when a quoted field does. */
         csv->lines[field] = csv->next_line;
-        csv->columns[field] = (uint32_t)(csv->at - csv->line_start) + 1;
+        csv->bytes[field] = (uint32_t)(csv->at - csv->line_start);
         int rc = byte_at(csv, csv->at) == '"' ? read_quoted(csv, &csv->fields[field], err)
                                               : read_bare(csv, &csv->fields[field], err);
         if (rc < 0) {
@@ -193,6 +205,7 @@ int myr_csv_next(struct myr_csv *csv, struct myr_err *err)
         skip_line_end(csv);
     }
     csv->line = csv->next_line;
+    csv->row_start = csv->line_start;
     if (csv->at >= csv->text.len) {
         return 0;
     }
@@ -239,11 +252,24 @@ int myr_csv_check_row(const struct myr_csv *csv, struct myr_err *err)
     return MYR_OK;
 }
 
+/* Characters are counted only when somebody is told; a quoted field may have begun lines. */
+uint32_t myr_csv_column(const struct myr_csv *csv, uint32_t field)
+{
+    MYR_ASSERT(field < csv->count);
+    const char *line = csv->text.data + csv->row_start, *end = csv->text.data + csv->text.len;
+    for (uint32_t l = csv->line; l < csv->lines[field]; l++) {
+        const char *newline = memchr(line, '\n', (size_t)(end - line));
+        MYR_ASSERT(newline);
+        line = newline + 1;
+    }
+    MYR_ASSERT(csv->bytes[field] <= (size_t)(end - line));
+    return myr_text_column(line, line + csv->bytes[field]);
+}
+
 int myr_csv_error(struct myr_err *err, const struct myr_csv *csv, uint32_t field, const char *fmt,
                   ...)
 {
-    MYR_ASSERT(field < csv->count);
-    struct text_place place = {csv->lines[field], csv->columns[field]};
+    struct text_place place = {csv->lines[field], myr_csv_column(csv, field)};
     va_list args;
     va_start(args, fmt);
     int rc = text_error_at_args(err, csv->file, place, MYR_EINVAL, fmt, args);

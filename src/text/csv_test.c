@@ -45,14 +45,44 @@ static void rows_are_read_with_and_without_quotes(void **state)
                          "\"two\nlines\",,\n\"\"\nlast,1"));
     expect_row(&csv, 1, 2, (const char *const[]){"name", "price"});
     expect_row(&csv, 4, 2, (const char *const[]){"a, b", "say \"x\""});
-    assert_int_equal(csv.columns[1], 8);
+    assert_int_equal(myr_csv_column(&csv, 1), 8);
     expect_row(&csv, 5, 3, (const char *const[]){"two\nlines", "", ""});
     assert_int_equal(csv.lines[1], 6);
-    assert_int_equal(csv.columns[1], 8);
+    assert_int_equal(myr_csv_column(&csv, 1), 8);
     expect_row(&csv, 7, 1, (const char *const[]){""});
     expect_row(&csv, 8, 2, (const char *const[]){"last", "1"});
     assert_int_equal(myr_csv_next(&csv, &err), 0);
     assert_int_equal(myr_csv_next(&csv, &err), 0);
+}
+
+/* As an editor and the readers of YAML and JSON count: characters, not bytes. */
+static void columns_count_characters(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint32_t field;
+        const char *place;
+    } rows[] = {{"机柜一号,nic0,leaf,1/1,abc\n", 4, "a.csv:1:20: x"},
+                {"\xEF\xBB\xBFä,ö,ü\n", 2, "a.csv:1:5: x"},
+                {"\"ä\nöö\",ü,3\n", 2, "a.csv:2:7: x"},
+                {"plain,words,only\n", 2, "a.csv:1:13: x"}};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        struct myr_csv csv;
+        struct myr_err err = {};
+        myr_csv_init(&csv, &arena, "a.csv", myr_str_from(rows[i].text));
+        assert_int_equal(myr_csv_next(&csv, &err), 1);
+        assert_int_equal(myr_csv_error(&err, &csv, rows[i].field, "x"), MYR_EINVAL);
+        assert_string_equal(err.message, rows[i].place);
+    }
+    struct myr_csv csv;
+    struct myr_err err = {};
+    myr_csv_init(&csv, &arena, "a.csv", MYR_STR("äöü,x\"y\n"));
+    assert_int_equal(myr_csv_next(&csv, &err), MYR_EINVAL);
+    assert_non_null(strstr(err.message, "a.csv:1:6: "));
+    myr_csv_init(&csv, &arena, "a.csv", MYR_STR("äöü,\"x\n"));
+    assert_int_equal(myr_csv_next(&csv, &err), MYR_EINVAL);
+    assert_non_null(strstr(err.message, "a.csv:1:5: "));
 }
 
 static void fields_without_doubled_quotes_are_borrowed(void **state)
@@ -280,6 +310,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_read_with_and_without_quotes),
+        cmocka_unit_test(columns_count_characters),
         cmocka_unit_test(fields_without_doubled_quotes_are_borrowed),
         cmocka_unit_test(broken_text_gets_one_line_with_its_place),
         cmocka_unit_test(the_number_of_fields_is_limited),

@@ -3,6 +3,7 @@
  * U+10FFFF.
  */
 #include "utf8.h"
+#include "myriad/text/doc.h"
 
 /* 0 for a byte that begins nothing; C0, C1 and F5 up could only begin overlong or too large forms.
  */
@@ -109,4 +110,22 @@ bool utf8_is_hidden(uint32_t code)
     return code < 0x20 || (code >= 0x7F && code <= 0x9F) || code == 0x200E || code == 0x200F ||
            (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) ||
            code == 0xFEFF || code == 0xFFFE || code == 0xFFFF || code > 0x10FFFF;
+}
+
+/* Bytes that go on with a character begin with the bits 10. */
+uint32_t myr_text_column(const char *line, const char *at)
+{
+    size_t len = (size_t)(at - line), column = 1, i = 0;
+    uint64_t eight;
+    /* Readers note places of every line: eight bytes at once while all are ASCII. */
+    for (; len - i >= sizeof(eight); i += sizeof(eight)) {
+        memcpy(&eight, line + i, sizeof(eight));
+        if (eight & 0x8080808080808080ULL) {
+            break;
+        }
+    }
+    for (column += i; i < len; i++) {
+        column += ((unsigned char)line[i] & 0xC0) != 0x80;
+    }
+    return (uint32_t)column;
 }

@@ -30,3 +30,22 @@ myriad verify d/design.myr nb 2>&1; echo "exit $?"
 # Other lists in a folder are nobody's.
 mkdir other; cp flows.csv other
 myriad verify d/design.myr other 2>&1; echo "exit $?"
+# Names beside From and To are somebody else's.
+(echo 'From,From Port,To,To Port,Name,Name'; awk -F, '{print $0 ",x,y"}' rows) > names.csv
+myriad verify d/design.myr names.csv | head -n 1
+(echo 'Name,Source,Port,Name,Destination,Port'
+ awk -F, '{print "x," $1 "," $2 ",y," $3 "," $4}' rows) > names.csv
+myriad verify d/design.myr names.csv | head -n 1
+# What is passed over is named, by every verb; a list with ports of two ends is never passed over.
+myriad export netbox d/design.myr --out nb > /dev/null
+myriad verify orders d/design.myr nb | sed -n '/NetBox/,$p'
+myriad bind d/design.myr nb | grep NetBox
+myriad route found d/design.myr nb --permutation 1 | sed -n '/NetBox/,$p'
+myriad bind d/design.myr nb -o json | sed -n '/truncated/,$p'
+for header in 'Site,Rack,Name,Port,Remote Name,Remote Port' 'Device,Name,Type,Port,Remote Port' \
+    'Site,Name,Status,Port,To,Port 2' 'Site,Name' 'Device,Name,Note'; do
+    printf '%s\n1,2,3,4,5,6\n' "$header" > nb/list.csv
+    myriad verify d/design.myr nb 2>&1 > /dev/null; echo "exit $?"
+done
+printf 'Name,Site,Status,Height (U)\nr1,s,active,42\n' > nb/list.csv
+myriad verify d/design.myr nb | grep -c list.csv

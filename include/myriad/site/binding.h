@@ -74,18 +74,21 @@ const struct myr_bound **myr_binding_sorted(const struct myr_binding *binding);
 /* "aa:bb:cc:dd:ee:ff", also with '-' and in Cisco's "aabb.ccdd.eeff". */
 MYR_MUST_USE bool myr_mac_parse(struct myr_str text, uint64_t *ret);
 
+struct myr_verify;
+
 /* What making a binding from discovery met. */
 struct myr_discovery {
-    uint32_t devices;      /* that were found */
-    uint32_t bound;        /* places that got a row */
-    uint32_t unknown;      /* found devices that are nothing in the design, or one of several */
-    uint32_t contradicted; /* their cables say that they are another device: left out */
-    uint32_t conflicts;    /* bound otherwise before: left as it was */
-    uint32_t conflict_row; /* the first of them, and what was found */
+    const struct myr_verify *verify; /* that it was made from: what was assumed there is told */
+    uint32_t devices;                /* that were found */
+    uint32_t bound;                  /* places that got a row */
+    uint32_t unknown;        /* found devices that are nothing in the design, or one of several */
+    uint32_t by_cable;       /* of these, NICs that their own cable alone tells: --by-wiring */
+    uint32_t by_cable_ports; /* the same where NICs are ports of their hosts */
+    uint32_t contradicted;   /* their cables say that they are another device: left out */
+    uint32_t conflicts;      /* bound otherwise before: left as it was */
+    uint32_t conflict_row;   /* the first of them, and what was found */
     struct myr_bound conflict;
 };
-
-struct myr_verify;
 
 /* Adds what was found to a binding. 'by_wiring': cables decide where names say otherwise. */
 void myr_binding_discover(struct myr_binding *binding, const struct myr_verify *verify,

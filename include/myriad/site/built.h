@@ -37,9 +37,16 @@ struct myr_built {
     MYR_VEC(struct myr_hca_name) hcas;
     struct myr_verify verify;
     uint32_t truncated; /* texts that end early: what they do not list is unseen */
-    uint32_t tables;    /* of NetBox, without cables, that lay beside others and were passed over */
+    uint32_t table_count;
+    const char **tables; /* files of NetBox without cables, which lay beside others: passed over */
 };
 
 MYR_MUST_USE int myr_built_open(struct myr_built *built, const struct myr_built_question *question,
                                 struct myr_err *err);
 void myr_built_close(struct myr_built *built);
+
+/* What of the files was not read: as members of an answer, and as sentences on its page. */
+void myr_built_put(const struct myr_built *built, struct myr_answer *answer);
+void myr_built_say(const struct myr_built *built, struct myr_answer *answer);
+/* The same sentences as remarks for the head of a text. */
+void myr_built_remarks(const struct myr_built *built, struct myr_buf *buf);

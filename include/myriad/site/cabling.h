@@ -16,6 +16,7 @@
 
 #include "myriad/base.h"
 #include "myriad/model.h"
+#include "myriad/site/link_words.h"
 
 struct myr_cabling_device {
     struct myr_str name; /* may be empty: only the GUID is known */
@@ -37,14 +38,15 @@ struct myr_cabling_end {
 
 struct myr_cabling_link {
     struct myr_cabling_end a, b;
-    uint32_t gbps;   /* 0: not given */
-    uint32_t width;  /* lanes; 0: not given */
-    uint64_t errors; /* symbol errors and the like; 0: none or not given */
-    double ber;      /* raw bit error rate, before correction; 0: none or not given */
-    bool no_fec;     /* the source says that errors are not corrected */
-    bool one_sided;  /* only a reported it */
-    uint32_t line;   /* in its file, for messages */
-    uint32_t file;   /* index into files */
+    uint32_t gbps;                 /* 0: not given */
+    uint32_t width;                /* lanes; 0: not given */
+    uint64_t errors;               /* symbol errors and the like; 0: none or not given */
+    double ber;                    /* raw bit error rate, before correction; 0: none or not given */
+    bool no_fec;                   /* the source says that errors are not corrected */
+    bool one_sided;                /* only a reported it */
+    uint8_t unread[MYR_LINK_KEPT]; /* by fact: a word that is not understood, + 1; 0: none */
+    uint32_t line;                 /* in its file, for messages */
+    uint32_t file;                 /* index into files */
 
     /* What is known of the cable itself; lists of cables carry it. */
     struct myr_str label;  /* empty: none */
@@ -87,6 +89,7 @@ struct myr_cabling {
     MYR_VEC(struct myr_cabling_bare) bare;
     MYR_VEC(struct myr_cabling_errors) errors;
     MYR_VEC(struct myr_cabling_optic) optics;
+    MYR_VEC(struct myr_link_word) words; /* that no reader understood, each once */
     bool numbered; /* InfiniBand's view: NICs are devices of their own, ports mostly numbers */
     struct myr_strmap names;       /* device names; ambiguous ones keep the first */
     MYR_VEC(const char *) files;   /* names of the files that were read */
@@ -97,6 +100,8 @@ void myr_cabling_init(struct myr_cabling *cabling, struct myr_arena *arena);
 void myr_cabling_done(struct myr_cabling *cabling);
 /* The device of this name, added when it is new. */
 uint32_t myr_cabling_device(struct myr_cabling *cabling, struct myr_str name);
+/* The word's number + 1, for 'unread' of a link; all beyond the last that fits share one. */
+uint8_t myr_cabling_word(struct myr_cabling *cabling, enum myr_link_fact fact, struct myr_str text);
 
 /* The device's address with '-' for '/': "leaf-p0-g1-r5". */
 void myr_site_name(const struct myr_design *design, uint32_t device, struct myr_buf *buf);

@@ -66,9 +66,9 @@ struct myr_import {
     /* What was met on the way. */
     bool guessed; /* nobody said what the last file is */
     uint32_t file_count;
-    uint32_t truncated_count; /* texts that are cut, or in which devices did not answer */
-    uint32_t other_count;     /* rows about power, consoles, cables that are only planned */
-    uint32_t table_count;     /* tables of NetBox without cables, in folders: passed over */
+    uint32_t truncated_count;     /* texts that are cut, or in which devices did not answer */
+    uint32_t other_count;         /* rows about power, consoles, cables that are only planned */
+    MYR_VEC(const char *) tables; /* of NetBox without cables, in folders: passed over */
 
     /* Across files. */
     struct myr_strmap ids;     /* ibnetdiscover: "S-0002c9..." to device */

@@ -41,8 +41,9 @@ struct myr_box {
     uint32_t technology; /* enum myr_technology; MYR_TECH_ANY: not known */
     bool host;
     uint32_t cages, lanes;
-    uint32_t numbers; /* that InfiniBand counts for one cage, as the design divides the box */
-    uint32_t planes;  /* switch chips that share each port, as the catalogue says; mostly 1 */
+    uint32_t numbers;   /* that InfiniBand counts for one cage, as the design divides the box */
+    uint32_t lane_gbps; /* the fastest that a lane of a cage runs; 0: not known */
+    uint32_t planes;    /* switch chips that share each port, as the catalogue says; mostly 1 */
 };
 
 /* The built-in rules. Everything belongs to the arena, but for the two lists: done() gives back. */

@@ -15,6 +15,7 @@
 #include "myriad/site/binding.h"
 #include "myriad/site/cabling.h"
 #include "myriad/site/coverage.h"
+#include "myriad/site/nic_names.h"
 #include "myriad/site/port_names.h"
 #include "myriad/site/repair.h"
 #include "myriad/text/table.h"
@@ -50,16 +51,11 @@ struct myr_ambiguity {
     uint32_t found, first_port;         /* one of each */
 };
 
-/* "mlx5_3" is the port that the design calls "nic1", on all hosts. */
-struct myr_hca_name {
-    struct myr_str name, port;
-};
-
-/* The same, taken for granted because so many of the hosts that can tell agree on it. */
-struct myr_assumed {
-    uint32_t type, index; /* type of device, and the port's index on it */
-    struct myr_str name;
-    uint32_t votes, voters;
+/* A word of a source that is not understood, and on how many links that are in their places. */
+struct myr_unread_word {
+    enum myr_link_fact fact;
+    struct myr_str text;
+    uint32_t links;
 };
 
 struct myr_verify_options {
@@ -106,6 +102,9 @@ struct myr_verify {
     uint32_t assumed_count, deviating_count;
     struct myr_assumed *assumed;
     uint32_t *deviating; /* hosts whose cables speak against what was assumed */
+    uint32_t few_hosts;  /* too few to assume what they call their NICs; 0: none */
+    uint32_t wired_count;
+    struct myr_wired *wired;
     uint32_t unread_count;
     struct myr_cabling_end *unread; /* ends of judged links that were not read */
     uint32_t rogue_links;           /* between ports of known switches that the plan does not use */
@@ -117,8 +116,13 @@ struct myr_verify {
     uint32_t name_conflicts;  /* devices whose GUID and name are bound to different ids */
     uint32_t slow_found_gbps, slow_planned_gbps; /* nearly all links of that speed are slower */
     uint32_t slow_links;
-    uint32_t *nodes;   /* by device of the cabling: the host that it is a NIC of; MYR_NONE */
-    uint8_t *by_cable; /* by device of the cabling: a NIC that only its cable tells from others */
+    uint32_t narrow_found, narrow_planned; /* lanes: nearly all links of one speed have fewer */
+    uint32_t narrow_links;
+    uint32_t word_count;
+    struct myr_unread_word *words;
+    uint32_t *lane_gbps; /* by type of device: the fastest lane of its cages; 0: not known */
+    uint32_t *nodes;     /* by device of the cabling: the host that it is a NIC of; MYR_NONE */
+    uint8_t *by_cable;   /* by device of the cabling: a NIC that only its cable tells from others */
     struct myr_coverage coverage;
 };
 

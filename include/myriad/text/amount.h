@@ -1,8 +1,8 @@
 /*
  * amount: how many and how long, as people say it: "1 node", "1,280 nodes", "24 min 38 s".
  *
- * Where a sentence needs one, MYR_COUNT, MYR_NUMBER and MYR_DURATION bring the memory along; it
- * lasts as long as the block that they stand in.
+ * Where a sentence needs one, MYR_COUNT and its neighbours bring the memory along; it lasts as
+ * long as the block that they stand in.
  */
 #pragma once
 

@@ -30,8 +30,9 @@ struct myr_csv {
     uint32_t count;      /* fields of the row last read */
     uint32_t head_count; /* fields of the header; 0: rows have none above them */
     struct myr_str fields[MYR_CSV_FIELDS_MAX];
-    uint32_t lines[MYR_CSV_FIELDS_MAX];   /* where each field starts: */
-    uint32_t columns[MYR_CSV_FIELDS_MAX]; /* a quoted one may span lines */
+    uint32_t lines[MYR_CSV_FIELDS_MAX]; /* where each field starts: */
+    uint32_t bytes[MYR_CSV_FIELDS_MAX]; /* before it in its line; a quoted one may span lines */
+    size_t row_start;                   /* where the first line of the row begins */
 };
 
 void myr_csv_init(struct myr_csv *csv, struct myr_arena *arena, const char *file,
@@ -44,6 +45,8 @@ MYR_MUST_USE int myr_csv_header(struct myr_csv *csv, struct myr_err *err);
 void myr_csv_is_header(struct myr_csv *csv);
 /* Whether the row last read fits below the header, for those who fill the fields themselves. */
 MYR_MUST_USE int myr_csv_check_row(const struct myr_csv *csv, struct myr_err *err);
+/* Where a field of the row last read begins in its line: characters, from 1. */
+uint32_t myr_csv_column(const struct myr_csv *csv, uint32_t field);
 /* Sets "file:line:column: message" for a field of the row last read; returns MYR_EINVAL. */
 MYR_PRINTF(4, 5)
 int myr_csv_error(struct myr_err *err, const struct myr_csv *csv, uint32_t field, const char *fmt,

@@ -96,6 +96,8 @@ int myr_doc_error(struct myr_err *err, const struct myr_doc *node, int code, con
 /* At most 40 characters of outside text, fit for a message: "..." when cut, '?' for controls. */
 #define MYR_EXCERPT_MAX 176
 const char *myr_text_excerpt(struct myr_str text, char ret[MYR_EXCERPT_MAX]);
+/* The column of a place in its line: characters as an editor counts them, from 1. */
+uint32_t myr_text_column(const char *line, const char *at);
 
 /* NULL when absent (or when 'map' is NULL or no map). */
 const struct myr_doc *myr_doc_get(const struct myr_doc *map, const char *key);

@@ -77,12 +77,15 @@ static int run(struct cli *cli, struct myr_err *err)
     } else if (cli->common.format <= MYR_FORMAT_WIDE) {
         /* What could not be bound is said in the file itself, as a remark. */
         myr_discovery_remarks(&built.binding, &found, &cli->document);
+        myr_built_remarks(&built, &cli->document);
         myr_buf_put(&cli->document, text.data, text.len);
     }
     myr_answer_rows(&cli->answer, myr_binding_answer(&built.binding, &found, &cli->answer));
+    myr_built_put(&built, &cli->answer);
+    myr_built_say(&built, &cli->answer);
     /* Written in any case: what could be bound is of use, and can be added to. */
-    cli->no =
-        found.unknown + found.contradicted + found.conflicts > 0 || built.binding.rows.count == 0;
+    cli->no = found.unknown + found.by_cable_ports + found.contradicted + found.conflicts > 0 ||
+              built.binding.rows.count == 0;
     return MYR_OK;
 }
 

@@ -156,8 +156,8 @@ static void show_summary(struct cli *cli, const struct myr_fabric_case *fabric,
     const struct myr_balance_report *report = &use->report;
     struct myr_answer *answer = &cli->answer;
     myr_answer_fact(answer, "policy", "%s", myr_policy_names[options->balance.policy]);
-    myr_answer_fact(answer, "flows", "%zu, %u of them without a path: %s", use->flow_count,
-                    report->unroutable, fabric->traffic);
+    myr_answer_fact(answer, "flows", "%s, %s of them without a path: %s",
+                    MYR_GROUPED(use->flow_count), MYR_GROUPED(report->unroutable), fabric->traffic);
     if (report->loaded) {
         myr_answer_fact(answer, "link load",
                         "between switches: maximum %.3f (at least %.3f), mean %.3f",
@@ -199,8 +199,8 @@ static void put_tables(struct cli *cli, const struct myr_use *use)
     const struct myr_value *nic_list = put_nics(cli, use);
     const struct myr_value *switch_list = put_switches(cli, use);
     const struct myr_value *link_list = put_links(cli, use);
-    myr_answer_fact(answer, "uses", "%u NICs, %u switches, %u links", nic_list->count,
-                    switch_list->count, link_list->count);
+    myr_answer_fact(answer, "uses", "%s, %s, %s", MYR_COUNT(nic_list->count, "NIC"),
+                    MYR_COUNT(switch_list->count, "switch"), MYR_COUNT(link_list->count, "link"));
     /* A job of 64 nodes has 1,500 rows: whoever wants them all asks for them. */
     myr_answer_more(answer, "each NIC, switch and link with its load");
     myr_answer_table(answer, nic_list, nics, MYR_ARRAY_COUNT(nics));

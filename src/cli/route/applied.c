@@ -42,8 +42,8 @@ static void show_deadlock(struct myr_answer *answer, const struct myr_fabric_cas
                         count);
     } else {
         myr_cycle_put(&applied->cycle, &fabric->design, &ports);
-        myr_answer_fact(answer, "deadlock", "possible if all paths share a lane: %u links (%s)",
-                        applied->cycle.count, ports.data);
+        myr_answer_fact(answer, "deadlock", "possible if all paths share a lane: %s (%s)",
+                        MYR_COUNT(applied->cycle.count, "link"), ports.data);
     }
 }
 
@@ -64,24 +64,24 @@ static void put_cycle(struct cli *cli, const struct myr_design *design,
 static void show(struct myr_answer *answer, const struct myr_fabric_case *fabric,
                  const struct myr_applied *applied)
 {
-    char flows[32];
-    myr_answer_fact(answer, "flows", "%s, %u without a path",
-                    myr_u64_grouped(fabric->flows.items.count, flows), applied->routes.unroutable);
+    myr_answer_fact(answer, "flows", "%s, %s without a path",
+                    MYR_GROUPED(fabric->flows.items.count),
+                    MYR_GROUPED(applied->routes.unroutable));
     if (applied->planned + applied->refused) {
-        myr_answer_fact(answer, "planned", "%u on their planned path, %u not", applied->planned,
-                        applied->refused);
+        myr_answer_fact(answer, "planned", "%s on their planned path, %s not",
+                        MYR_GROUPED(applied->planned), MYR_GROUPED(applied->refused));
     }
     if (applied->unknown) {
-        myr_answer_fact(answer, "unknown", "%u entries of the file are not of this design",
-                        applied->unknown);
+        myr_answer_fact(answer, "unknown", "%s of the file %s not of this design",
+                        MYR_COUNT(applied->unknown, "entry"), applied->unknown == 1 ? "is" : "are");
     }
     show_deadlock(answer, fabric, applied);
     if (applied->routes.start.count == 0) {
         return; /* the paths are not ours to tell */
     }
     myr_answer_fact(answer, "link load",
-                    "at most %.3f of line rate, on average %.3f, over %u channels between switches",
-                    applied->max_load, applied->mean_load, applied->loaded);
+                    "at most %.3f of line rate, on average %.3f, over %s between switches",
+                    applied->max_load, applied->mean_load, MYR_COUNT(applied->loaded, "channel"));
     if (applied->same_seeds && applied->refused) {
         myr_answer_para(answer, "All switches hash with one seed, which leaves some paths to no "
                                 "port: give them seeds of their own (--seeds).");

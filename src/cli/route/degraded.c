@@ -107,8 +107,8 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_value *list = put_rows(cli, &degraded);
     myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
     myr_answer_rows(answer, list);
-    myr_answer_para(answer, "Dead links: %u, host ports cut off: %u.", degraded.left.dead_links,
-                    degraded.left.hosts_cut);
+    myr_answer_para(answer, "Dead links: %s, host ports cut off: %s.",
+                    MYR_GROUPED(degraded.left.dead_links), MYR_GROUPED(degraded.left.hosts_cut));
     /* With nothing dead left and planned are the same: the next question is with something. */
     if (degraded.left.dead_links == 0) {
         const struct myr_network *net = fabric.graph.net;

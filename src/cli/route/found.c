@@ -93,6 +93,13 @@ static void put_piece(struct cli *cli, const struct myr_verify *verify,
     myr_answer_end(answer);
 }
 
+/* Whole Gb/s: the answer itself has the rest. */
+static void put_rate(struct myr_answer *answer, const char *name, const struct myr_cost_state *rate)
+{
+    myr_answer_fact(answer, name, "%s Gb/s, %s without a way",
+                    MYR_GROUPED((uint64_t)(rate->gbps + 0.5)), MYR_COUNT(rate->lost, "flow"));
+}
+
 static void put_answer(struct cli *cli, const struct myr_fabric_case *fabric,
                        const struct myr_built *built, const struct myr_cost *cost)
 {
@@ -118,21 +125,20 @@ static void put_answer(struct cli *cli, const struct myr_fabric_case *fabric,
         put_piece(cli, &built->verify, &cost->pieces[i], i + 1);
     }
     myr_answer_end(answer);
-    myr_answer_fact(answer, "flows", "%zu (%s)", fabric->flows.items.count, fabric->traffic);
-    myr_answer_fact(answer, "as planned", "%.0f Gb/s, %u flows without a way", cost->planned.gbps,
-                    cost->planned.lost);
-    myr_answer_fact(answer, "as found", "%.0f Gb/s, %u flows without a way", cost->found.gbps,
-                    cost->found.lost);
+    myr_built_put(built, answer);
+    myr_answer_fact(answer, "flows", "%s (%s)", MYR_GROUPED(fabric->flows.items.count),
+                    fabric->traffic);
+    put_rate(answer, "as planned", &cost->planned);
+    put_rate(answer, "as found", &cost->found);
     myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
     myr_answer_rows(answer, list);
     myr_answer_para(answer, "Pieces of the repair, by what a move wins alone; THEN is with all "
                             "pieces above done.");
     if (cost->known_count < cost->piece_count) {
-        myr_answer_para(answer,
-                        "%u pieces were not looked at, for there are too many; they stand "
-                        "last, in walking order.",
-                        cost->piece_count - cost->known_count);
+        myr_answer_para(answer, "%s not looked at, for there are too many: last, in walking order.",
+                        MYR_COUNT(cost->piece_count - cost->known_count, "piece"));
     }
+    myr_built_say(built, answer);
 }
 
 static int run(struct cli *cli, struct myr_err *err)

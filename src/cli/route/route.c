@@ -143,10 +143,11 @@ static void put_answer(struct cli *cli, const struct myr_fabric_case *fabric,
     myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
     myr_answer_rows(answer, list);
     myr_answer_para(answer,
-                    "%zu flows (%s), dead links: %u. Loads are parts of line rate, on links "
+                    "%s (%s), dead links: %s. Loads are parts of line rate, on links "
                     "between switches; SHARE is what fair rates reach of the throughput that only "
                     "host ports limit.",
-                    fabric->flows.items.count, fabric->traffic, fabric->dead_count);
+                    MYR_COUNT(fabric->flows.items.count, "flow"), fabric->traffic,
+                    MYR_GROUPED(fabric->dead_count));
     /* Of all policies the planned one is the last: only of it a gap says something. */
     const struct myr_balance_report *last = &reports[one ? 0 : MYR_POLICY_COUNT - 1];
     if (gap_of(last) > 0 && (!one || first == MYR_POLICY_PLANNED)) {

@@ -101,6 +101,8 @@ static int run(struct cli *cli, struct myr_err *err)
         MYR_TRY(write_files(&orders, options, err));
     }
     myr_orders_answer(&orders, &cli->answer);
+    myr_built_put(&built, &cli->answer);
+    myr_built_say(&built, &cli->answer);
     if (!options->out) {
         myr_answer_next(&cli->answer, "for sheets to print", "%s --out orders",
                         cli_again(cli, cli->command, "out"));

@@ -49,8 +49,7 @@ static void show(struct cli *cli, const struct options *options, const struct my
     enum myr_verify_list list =
         summary ? MYR_VERIFY_STEPS : (enum myr_verify_list)(options->list - 1);
     myr_verify_answer(&built->verify, list == MYR_VERIFY_PORTS, answer, &found);
-    myr_answer_u64(answer, "truncated_files", built->truncated);
-    myr_answer_u64(answer, "tables_passed_over", built->tables);
+    myr_built_put(built, answer);
     myr_answer_rows(answer, found.lists[list]);
     /* Also for CSV, whose header comes from it where the list is empty. */
     if (!summary || cli->common.format == MYR_FORMAT_CSV) {
@@ -58,14 +57,7 @@ static void show(struct cli *cli, const struct options *options, const struct my
         return;
     }
     myr_verify_page(&built->verify, answer);
-    if (built->truncated) {
-        myr_answer_para(answer, "%s %s not whole: what is not listed there is unseen",
-                        MYR_COUNT(built->truncated, "text"), built->truncated == 1 ? "is" : "are");
-    }
-    if (built->tables) {
-        myr_answer_para(answer, "%s of NetBox without cables passed over",
-                        MYR_COUNT(built->tables, "table"));
-    }
+    myr_built_say(built, answer);
     if (built->verify.repair.step_count) {
         myr_answer_next(answer, "for sheets to print", "%s --out orders",
                         cli_again(cli, &cli_verify_orders_command, "list"));

@@ -67,7 +67,7 @@ static int next_plain(struct reader *r, struct myr_err *err)
     if (csv->at >= csv->text.len) {
         return 0;
     }
-    csv->line_start = csv->at;
+    csv->row_start = csv->line_start = csv->at;
     csv->line = csv->next_line;
     csv->count = 0;
     size_t end = csv->at, start = csv->at;
@@ -86,7 +86,7 @@ static int next_plain(struct reader *r, struct myr_err *err)
         }
         csv->fields[csv->count] = (struct myr_str){text + start, i - start};
         csv->lines[csv->count] = csv->line;
-        csv->columns[csv->count] = (uint32_t)(start - csv->line_start) + 1;
+        csv->bytes[csv->count] = (uint32_t)(start - csv->line_start);
         csv->count++;
         start = i + 1;
     }

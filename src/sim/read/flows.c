@@ -73,7 +73,7 @@ static int read_waits(struct reader *reader, uint32_t op, struct myr_err *err)
         struct wait wait = {.op = op,
                             .line = reader->csv.lines[AFTER],
                             /* The column of the id itself, inside the field. */
-                            .column = reader->csv.columns[AFTER] + (uint32_t)at};
+                            .column = myr_csv_column(&reader->csv, AFTER) + (uint32_t)at};
         struct myr_str word = {text.data + at, end - at};
         if (!myr_str_to_u64(word, &wait.id)) {
             return myr_csv_error(err, &reader->csv, AFTER,

@@ -1,5 +1,6 @@
 #include "myriad/site/binding.h"
 #include "myriad/text.h"
+#include "verify/verify.h"
 
 /* A binding and what was met on the way to it, for people and programs. */
 
@@ -8,7 +9,8 @@ static void put_sentences(const struct myr_binding *binding, const struct myr_di
                           void *context, void (*say)(void *context, const char *sentence))
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    myr_buf_printf(&text, "%u places bound, %zu in all", found->bound, binding->rows.count);
+    myr_buf_printf(&text, "%s bound, %s in all", MYR_COUNT(found->bound, "place"),
+                   MYR_GROUPED(binding->rows.count));
     say(context, text.data);
     /* Of what is called as in the design a binding has nothing to say but numbers of its own. */
     if (binding->rows.count == 0 && found->unknown + found->contradicted == 0) {
@@ -18,27 +20,45 @@ static void put_sentences(const struct myr_binding *binding, const struct myr_di
                                            : "nothing to bind: no device was found");
         say(context, text.data);
     }
-    if (found->unknown) {
+    uint32_t unknown = found->unknown - found->by_cable;
+    uint32_t by_cable = found->by_cable + found->by_cable_ports;
+    if (unknown) {
+        myr_buf_clear(&text);
+        myr_buf_printf(&text, "%s %s unknown: no name and no cable tells what %s",
+                       MYR_COUNT(unknown, "found device"), unknown == 1 ? "is" : "are",
+                       unknown == 1 ? "it is" : "they are");
+        say(context, text.data);
+    }
+    if (by_cable) {
         myr_buf_clear(&text);
         myr_buf_printf(&text,
-                       "%u found devices are unknown: no name and no cable tells what they are",
-                       found->unknown);
+                       "%s left out: nothing but %s own cable says which one it is (--by-wiring "
+                       "binds what the %s)",
+                       MYR_COUNT(by_cable, "NIC"), by_cable == 1 ? "its" : "each one's",
+                       by_cable == 1 ? "cable says" : "cables say");
+        say(context, text.data);
+    }
+    /* A binding is kept for years: what it rests on stands in it. */
+    if (found->verify->assumed_count) {
+        myr_buf_clear(&text);
+        verify_assumed_text(found->verify, &text);
         say(context, text.data);
     }
     /* A name and the cables that disagree are left to a person. */
     if (found->contradicted) {
         myr_buf_clear(&text);
         myr_buf_printf(&text,
-                       "%u devices left out: they have the cables of another device (myriad "
+                       "%s left out: %s the cables of another device (myriad "
                        "verify shows them; --by-wiring binds what the cables say)",
-                       found->contradicted);
+                       MYR_COUNT(found->contradicted, "device"),
+                       found->contradicted == 1 ? "it has" : "they have");
         say(context, text.data);
     }
     /* One example is enough to begin with. */
     if (found->conflicts) {
         myr_buf_clear(&text);
-        myr_buf_printf(&text, "%u places are bound otherwise already and were left; the first is ",
-                       found->conflicts);
+        myr_buf_printf(&text, "%s %s bound otherwise already and left; the first is ",
+                       MYR_COUNT(found->conflicts, "place"), found->conflicts == 1 ? "is" : "are");
         myr_design_name(binding->design, binding->rows.items[found->conflict_row].device, &text);
         say(context, text.data);
     }
@@ -128,6 +148,7 @@ const struct myr_value *myr_binding_answer(const struct myr_binding *binding,
     myr_answer_u64(answer, "unknown", found->unknown);
     myr_answer_u64(answer, "contradicted", found->contradicted);
     myr_answer_u64(answer, "conflicts", found->conflicts);
+    verify_put_assumed(found->verify, answer);
     const struct myr_value *list = myr_answer_list(answer, "rows");
     myr_answer_header(answer, ROW_KEYS);
     for (size_t i = 0; i < binding->rows.count; i++) {

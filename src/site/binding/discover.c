@@ -13,6 +13,7 @@ struct discoverer {
     bool by_wiring;          /* cables decide where names contradict them */
     struct myr_strmap names; /* of found devices, to a place in 'uses' */
     MYR_VEC(uint32_t) uses;  /* by name: devices that have it */
+    struct myr_u64map wired; /* InfiniBand's NICs that cables alone place: to the port */
 };
 
 /* Cards and switches that nobody named all have the name of their maker: that is no host name. */
@@ -122,9 +123,13 @@ static void add_device(struct discoverer *d, uint32_t found)
     const struct myr_cabling_device *device = &d->verify->cabling->devices.items[found];
     const struct myr_design *design = d->verify->design;
     struct myr_port_span place = d->verify->places[found];
+    const uint32_t *wired = place.count ? NULL : myr_u64map_find(&d->wired, found);
+    bool by_cable = d->verify->by_cable[found] || wired;
+    place = wired ? (struct myr_port_span){*wired, 1} : place;
     /* What only a NIC's own cable says of it would make every cable right for ever. */
-    if (place.count == 0 || (d->verify->by_cable[found] && !d->by_wiring)) {
+    if (place.count == 0 || (by_cable && !d->by_wiring)) {
         d->report->unknown++;
+        d->report->by_cable += by_cable;
         add_host_alone(d, found);
         return;
     }
@@ -194,8 +199,25 @@ static void add_port_names(struct discoverer *d)
     }
 }
 
+/* What cables alone say: NICs that are devices are placed with them, ports get their names. */
+static void take_wiring(struct discoverer *d)
+{
+    const struct myr_verify *verify = d->verify;
+    for (uint32_t i = 0; i < verify->wired_count; i++) {
+        const struct myr_wired *row = &verify->wired[i];
+        if (verify->cabling->numbered) {
+            (void)myr_u64map_add(&d->wired, row->end.device, row->port);
+        } else if (d->by_wiring) {
+            add_port_name(d, row->end, row->port);
+        } else {
+            d->report->by_cable_ports++;
+        }
+    }
+}
+
 static void discoverer_done(struct discoverer *d)
 {
+    myr_u64map_done(&d->wired);
     myr_strmap_done(&d->names);
     myr_vec_done(&d->uses);
 }
@@ -204,12 +226,14 @@ void myr_binding_discover(struct myr_binding *binding, const struct myr_verify *
                           bool by_wiring, struct myr_discovery *ret)
 {
     *ret = (struct myr_discovery){.devices = (uint32_t)verify->cabling->devices.count,
-                                  .conflict_row = MYR_NONE};
+                                  .conflict_row = MYR_NONE,
+                                  .verify = verify};
     MYR_CLEANUP(discoverer_done)
     struct discoverer d = {
         .binding = binding, .verify = verify, .report = ret, .by_wiring = by_wiring};
     count_names(&d);
     MYR_ASSERT(d.names.count == d.uses.count);
+    take_wiring(&d);
     for (uint32_t found = 0; found < verify->cabling->devices.count; found++) {
         /* In the order of the sources: the first of two that want one place gets it. */
         add_device(&d, found);

@@ -22,7 +22,11 @@ static int import_files(struct myr_built *built, const struct myr_built_question
     }
     myr_import_finish(&import);
     built->truncated = import.truncated_count;
-    built->tables = import.table_count;
+    built->table_count = (uint32_t)import.tables.count;
+    built->tables = MYR_ARENA_NEW(&built->arena, const char *, import.tables.count);
+    for (uint32_t i = 0; i < built->table_count; i++) {
+        built->tables[i] = import.tables.items[i];
+    }
     return MYR_OK;
 }
 

@@ -47,6 +47,9 @@ int ib_links_note(struct myr_import *import, struct import_place place,
         }
         told->one_sided = false;
         told->no_fec = told->no_fec || link->no_fec;
+        for (uint32_t f = 0; f < MYR_LINK_KEPT; f++) {
+            told->unread[f] = told->unread[f] ? told->unread[f] : link->unread[f];
+        }
         /* Both ends run at the lower of what they tell. */
         bool slower = link->gbps && (told->gbps == 0 || link->gbps < told->gbps);
         told->gbps = slower ? link->gbps : told->gbps;
@@ -147,6 +150,13 @@ int ib_links_add(struct myr_import *import, struct import_place place, const str
     MYR_TRY(ib_links_device(import, place, far, &link.b.device, err));
     /* Its own line tells of its port; with 'partial' no list counts as whole. */
     import->cabling->devices.items[link.a.device].reported = !import->partial;
+    if (own->speed_word.len) {
+        link.unread[MYR_LINK_SPEED] =
+            myr_cabling_word(import->cabling, MYR_LINK_SPEED, own->speed_word);
+    }
+    if (own->fec_word.len) {
+        link.unread[MYR_LINK_FEC] = myr_cabling_word(import->cabling, MYR_LINK_FEC, own->fec_word);
+    }
     link.a.port = number_text(import, own->port);
     link.b.port = number_text(import, far->port);
     return ib_links_note(import, place, &link, err);

@@ -9,8 +9,9 @@ struct ib_end {
     uint64_t guid, lid; /* LIDs change: GUIDs come first */
     uint64_t port_guid; /* of a NIC */
     struct myr_str name;
-    uint64_t port; /* from 1 */
-    bool no_fec;   /* of the link, as this end tells it */
+    uint64_t port;                       /* from 1 */
+    bool no_fec;                         /* of the link, as this end tells it */
+    struct myr_str speed_word, fec_word; /* that are not understood */
 };
 
 /* Refuses, in its place, what can be no name. */

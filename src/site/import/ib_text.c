@@ -103,6 +103,12 @@ static struct myr_str quoted(struct scan *s)
     return name;
 }
 
+/* What is to be told of a speed; nothing where it is understood, or none is told. */
+static struct myr_str unread_speed(struct myr_str speed, bool understood)
+{
+    return understood || myr_link_says_nothing(speed) ? MYR_STR("") : speed;
+}
+
 /* One end with a cable, or without one. */
 static int read_port_line(struct scan *s, struct ib_end *stanza, struct myr_err *err)
 {
@@ -119,8 +125,9 @@ static int read_port_line(struct scan *s, struct ib_end *stanza, struct myr_err 
     if (lanes.len + speed.len < sizeof(text)) {
         memcpy(text, lanes.data, lanes.len);
         memcpy(text + lanes.len, speed.data, speed.len);
-        (void)import_speed(&s->import->speeds, (struct myr_str){text, lanes.len + speed.len}, &gbps,
-                           &width);
+        struct myr_str whole = {text, lanes.len + speed.len}, unread = {};
+        bool good = import_speed(&s->import->speeds, whole, &gbps, &width, &unread);
+        own.speed_word = unread_speed(speed, good && unread.len == 0);
     }
     /* No cable: the name stands alone, sometimes without quotes. */
     if (!scan_take(s, "-")) {
@@ -180,30 +187,48 @@ static bool bracketed_port(struct scan *s, uint64_t *ret)
     return good;
 }
 
-/* "4X 106.25 Gbps Active/ LinkUp": lanes, and what one of them carries. */
-static void linkinfo_speed(struct myr_str state, uint32_t *ret_gbps, uint32_t *ret_width)
+/* What a lane carries in Mb/s: rates are those on the wire, where 106.25 carries 100. */
+static uint32_t carried_mbps(double gbps)
+{
+    static const double wire[] = {2.5, 5, 10, 14.0625, 25.78125, 26.5625, 53.125, 106.25, 212.5};
+    static const uint32_t carried[] = {2500,  5000,  10000,  14000, 25000,
+                                       25000, 50000, 100000, 200000};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(wire); i++) {
+        if (gbps > wire[i] - 0.01 && gbps < wire[i] + 0.01) {
+            return carried[i];
+        }
+    }
+    return (uint32_t)(gbps * 1000); /* one that is not listed is taken as what it carries */
+}
+
+/* "4X 106.25 Gbps Active/ LinkUp": lanes, and what one of them carries, or its name. */
+static void linkinfo_speed(struct scan *line, struct myr_str state, struct ib_end *own,
+                           uint32_t *ret_gbps, uint32_t *ret_width)
 {
     struct scan s = {.at = state.data, .end = state.data + state.len};
     struct myr_str lanes = word(&s), rate = word(&s);
-    uint64_t width;
+    uint64_t width = 0;
     double gbps;
+    char text[32];
     *ret_gbps = *ret_width = 0;
-    bool crossed = lanes.len > 1 && (lanes.data[lanes.len - 1] | 0x20) == 'x';
-    if (crossed && myr_str_to_u64((struct myr_str){lanes.data, lanes.len - 1}, &width) &&
-        width <= 16 && myr_str_to_double(rate, &gbps) && gbps > 0 && gbps < 10000) {
-        /* Rates are those on the wire: 106.25 carries 100. */
-        static const double wire[] = {2.5,     5,      10,     14.0625, 25.78125,
-                                      26.5625, 53.125, 106.25, 212.5};
-        static const uint32_t carried[] = {2500,  5000,  10000,  14000, 25000,
-                                           25000, 50000, 100000, 200000};
-        /* A rate that is not listed is taken as what it carries. */
-        uint32_t mbps = (uint32_t)(gbps * 1000);
-        for (uint32_t i = 0; i < MYR_ARRAY_COUNT(wire); i++) {
-            mbps = gbps > wire[i] - 0.01 && gbps < wire[i] + 0.01 ? carried[i] : mbps;
-        }
+    bool crossed = lanes.len > 1 && (lanes.data[lanes.len - 1] | 0x20) == 'x' &&
+                   myr_str_to_u64((struct myr_str){lanes.data, lanes.len - 1}, &width) &&
+                   width <= 16;
+    if (crossed && myr_str_to_double(rate, &gbps) && gbps > 0 && gbps < 10000) {
         *ret_width = (uint32_t)width;
-        *ret_gbps = (uint32_t)(mbps * width / 1000);
+        *ret_gbps = (uint32_t)(carried_mbps(gbps) * width / 1000);
+        return;
     }
+    struct myr_str unread = crossed ? rate : lanes;
+    if (crossed && lanes.len + rate.len < sizeof(text)) {
+        memcpy(text, lanes.data, lanes.len);
+        text[lanes.len - 1] = 'x';
+        memcpy(text + lanes.len, rate.data, rate.len);
+        struct myr_str both = {text, lanes.len + rate.len}, part = {};
+        (void)import_speed(&line->import->speeds, both, ret_gbps, ret_width, &part);
+        *ret_width = *ret_gbps ? *ret_width : 0;
+    }
+    own->speed_word = unread_speed(unread, *ret_gbps);
 }
 
 /* The GUID that may stand in front of a LID; false when it is none. */
@@ -242,7 +267,7 @@ static int read_linkinfo_line(struct scan *s, struct ib_end *stanza, struct myr_
     if (!number(s, &own.lid) || !bracketed_port(s, &own.port) || !scan_take(s, "==(")) {
         return complain(s, "a LID and a port, then ==(", err);
     }
-    linkinfo_speed(scan_until(s, ")"), &gbps, &width);
+    linkinfo_speed(s, scan_until(s, ")"), &own, &gbps, &width);
     if (!scan_take(s, ")==>")) {
         return complain(s, "')==>'", err);
     }
@@ -341,7 +366,9 @@ static int read_dump_row(struct scan *s, struct ib_end *stanza, struct myr_err *
         return look_at(s, &own, err); /* no cable */
     }
     far.name = fields[NAME];
-    own.no_fec = import_is_no_fec(fields[MODE]);
+    enum myr_link_fec fec = myr_link_fec(fields[MODE]);
+    own.no_fec = fec == MYR_LINK_FEC_OFF;
+    own.fec_word = fec == MYR_LINK_FEC_UNKNOWN ? fields[MODE] : MYR_STR("");
     char text[32];
     gbps = width = 0;
     double lane;
@@ -353,12 +380,13 @@ static int read_dump_row(struct scan *s, struct ib_end *stanza, struct myr_err *
             myr_str_to_u64((struct myr_str){fields[LANES].data, fields[LANES].len - 1}, &lanes);
         width = told && lanes <= 16 ? (uint32_t)lanes : 0;
         gbps = (uint32_t)(lane * width);
+        own.speed_word = unread_speed(fields[LANES], width);
     } else if (fields[LANES].len + fields[SPEED].len < sizeof(text)) {
         memcpy(text, fields[LANES].data, fields[LANES].len);
         memcpy(text + fields[LANES].len, fields[SPEED].data, fields[SPEED].len);
-        (void)import_speed(&s->import->speeds,
-                           (struct myr_str){text, fields[LANES].len + fields[SPEED].len}, &gbps,
-                           &width);
+        struct myr_str both = {text, fields[LANES].len + fields[SPEED].len}, unread = {};
+        bool good = import_speed(&s->import->speeds, both, &gbps, &width, &unread);
+        own.speed_word = unread_speed(fields[SPEED], good && unread.len == 0);
     }
     /* The dump is of a fabric that was walked through whole: who is a neighbour was found. */
     MYR_TRY(look_at(s, &far, err));
@@ -407,10 +435,13 @@ static int read_list_row(struct scan *s, struct myr_err *err)
             lanes = myr_str_to_u64((struct myr_str){one.data + 4, one.len - 5}, &told) ? told : 0;
         } else if (one.len > 4 && memcmp(one.data, "SPD=", 4) == 0) {
             double told;
-            lane = myr_str_to_double((struct myr_str){one.data + 4, one.len - 4}, &told) ? told : 0;
+            struct myr_str rate = {one.data + 4, one.len - 4};
+            bool good = myr_str_to_double(rate, &told) && told > 0 && told < 1000;
+            lane = good ? told : 0;
+            own.speed_word = unread_speed(rate, good);
         }
     }
-    if (lanes && lanes <= 16 && lane > 0 && lane < 1000) {
+    if (lanes && lanes <= 16 && lane > 0) {
         width = (uint32_t)lanes;
         gbps = (uint32_t)(lane * width);
     }

@@ -42,7 +42,8 @@ static uint32_t words_of(struct scan *s, struct myr_str words[WORDS_MAX])
 }
 
 /* "-4x-100G->" */
-static void speed_of(struct myr_str arrow, uint32_t *ret_gbps, uint32_t *ret_width)
+static void speed_of(struct myr_str arrow, uint32_t *ret_gbps, uint32_t *ret_width,
+                     struct myr_str *ret_unread)
 {
     struct scan s = {.at = arrow.data, .end = arrow.data + arrow.len};
     uint64_t lanes;
@@ -58,6 +59,8 @@ static void speed_of(struct myr_str arrow, uint32_t *ret_gbps, uint32_t *ret_wid
         lane > 0 && lane < 1000) {
         *ret_width = (uint32_t)lanes;
         *ret_gbps = (uint32_t)(lane * (double)lanes);
+    } else if (!myr_link_says_nothing(arrow)) {
+        *ret_unread = arrow;
     }
 }
 
@@ -98,8 +101,8 @@ static int read_cable(struct scan *s, const struct topo_system *system, struct m
         s->at = s->line_start;
         return complain(s, err);
     }
-    speed_of(words[1], &gbps, &width);
     struct ib_end own = end_of(s, system->model, system->name, device, port);
+    speed_of(words[1], &gbps, &width, &own.speed_word);
     struct ib_end far = end_of(s, words[2], words[3], far_device, far_port);
     /* The file is of a fabric that was walked through whole: who is a neighbour was found. */
     uint32_t found;

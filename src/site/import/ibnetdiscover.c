@@ -29,7 +29,7 @@ struct ib_reader {
 static struct import_place here(const struct ib_reader *reader)
 {
     return (struct import_place){reader->file, reader->line,
-                                 (uint32_t)(reader->at - reader->line_start) + 1};
+                                 myr_text_column(reader->line_start, reader->at)};
 }
 
 static void skip_blanks(struct ib_reader *reader)
@@ -182,8 +182,15 @@ static void take_speed(struct ib_reader *reader, struct myr_cabling_link *link)
     while (start > reader->at && start[-1] != ' ' && start[-1] != '\t' && start[-1] != '"') {
         start--;
     }
-    (void)import_speed(&reader->import->speeds, (struct myr_str){start, (size_t)(end - start)},
-                       &link->gbps, &link->width);
+    struct myr_str word = {start, (size_t)(end - start)}, unread = {};
+    uint64_t lid;
+    bool good = import_speed(&reader->import->speeds, word, &link->gbps, &link->width, &unread);
+    /* Older releases end the line with a LID. */
+    unread = good || myr_str_to_u64(word, &lid) || myr_link_says_nothing(word) ? unread : word;
+    if (unread.len) {
+        link->unread[MYR_LINK_SPEED] =
+            myr_cabling_word(reader->import->cabling, MYR_LINK_SPEED, unread);
+    }
 }
 
 /* A second stanza of one device would overrule the first: two sweeps in one file are refused. */

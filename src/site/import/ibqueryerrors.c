@@ -32,7 +32,7 @@ struct errors_reader {
 static struct import_place here(const struct errors_reader *reader)
 {
     return (struct import_place){reader->file, reader->line,
-                                 (uint32_t)(reader->rest.data - reader->line_start) + 1};
+                                 myr_text_column(reader->line_start, reader->rest.data)};
 }
 
 static void skip(struct myr_str *text, size_t count)

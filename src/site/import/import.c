@@ -33,6 +33,7 @@ void myr_import_done(struct myr_import *import)
     myr_u64map_done(&import->ports);
     myr_u64map_done(&import->stanzas);
     myr_strmap_done(&import->words);
+    myr_vec_done(&import->tables);
 }
 
 /* The strictest reader has what no other one knows. */
@@ -199,7 +200,7 @@ static int import_open_file(struct myr_import *import, enum myr_import_format fo
                                           text.len < PIECE_BYTES);
     bool lists = format == MYR_IMPORT_AUTO || format == MYR_IMPORT_NETBOX;
     if (file->in_folder && lists && import_is_netbox_table(cabling->arena, own)) {
-        import->table_count++;
+        myr_vec_push(&import->tables, kept);
         return MYR_OK;
     }
     MYR_TRY(begin_file(import, &format, kept, own, err));
@@ -266,11 +267,11 @@ static int import_folder(struct myr_import *import, enum myr_import_format forma
     }
     /* The folder's own order is the file system's; the same files must give the same answer. */
     qsort(names.items, names.count, sizeof(*names.items), compare_names);
-    uint32_t before = import->table_count;
+    size_t before = import->tables.count;
     for (size_t i = 0; i < names.count; i++) {
         MYR_TRY(import_one(import, format, names.items[i], true, err));
     }
-    if (import->table_count - before == names.count) {
+    if (import->tables.count - before == names.count) {
         return myr_err_set(err, MYR_EINVAL,
                            "%s: tables of NetBox, and none of them is its list of cables", path);
     }

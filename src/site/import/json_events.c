@@ -43,7 +43,8 @@ void json_place(const struct json_reader *reader, uint32_t *ret_line, uint32_t *
     uint64_t column = reader->start_column;
     *ret_line = reader->start_line;
     for (const char *c = reader->start; c < reader->token; c++) {
-        column = *c == '\n' ? 1 : column + 1;
+        /* Bytes that go on with a character are none of their own. */
+        column = *c == '\n' ? 1 : column + (((unsigned char)*c & 0xC0) != 0x80);
         *ret_line += *c == '\n';
     }
     *ret_column = column < UINT32_MAX ? (uint32_t)column : UINT32_MAX;

@@ -146,7 +146,7 @@ static void lanes_and_rates_of_iblinkinfo_make_a_speed(void **state)
         {"4X 26.5625 Gbps", 100, 4}, {"2X 53.125 Gbps", 100, 2}, {"4X 106.25 Gbps", 400, 4},
         {"4x 212.5 Gbps", 800, 4},   {"4X 106.3 Gbps", 425, 4},  {"16X 106.25 Gbps", 1600, 16},
         {"17X 106.25 Gbps", 0, 0},   {"4Y 106.25 Gbps", 0, 0},   {"X 106.25 Gbps", 0, 0},
-        {"4X 0 Gbps", 0, 0},         {"4X 10000 Gbps", 0, 0},    {"4X NDR", 0, 0},
+        {"4X 0 Gbps", 0, 0},         {"4X 10000 Gbps", 0, 0},    {"4X NDR", 400, 4},
         {"1X 9999 Gbps", 9999, 1},
     };
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {

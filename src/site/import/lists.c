@@ -125,7 +125,7 @@ static uint32_t column_of(const struct list_format *format, struct myr_str text)
     return COLUMN_COUNT;
 }
 
-static bool is_called(struct myr_str field, const char *plain_wanted)
+bool import_is_called(struct myr_str field, const char *plain_wanted)
 {
     char plain[HEADER_NAME_MAX];
     struct myr_str name = {plain, plain_name(field, plain)};
@@ -146,13 +146,13 @@ static uint32_t paired_column(const struct list_reader *reader, uint32_t f, bool
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(pairs); i++) {
         uint32_t count = 0;
         for (uint32_t other = 0; other < csv->count; other++) {
-            count += is_called(csv->fields[other], pairs[i].names[0]) ||
-                     is_called(csv->fields[other], pairs[i].names[1]);
+            count += import_is_called(csv->fields[other], pairs[i].names[0]) ||
+                     import_is_called(csv->fields[other], pairs[i].names[1]);
         }
         bool first = reader->at[pairs[i].first] == MYR_NONE;
         bool second = reader->at[pairs[i].second] == MYR_NONE;
-        if ((is_called(csv->fields[f], pairs[i].names[0]) ||
-             is_called(csv->fields[f], pairs[i].names[1])) &&
+        if ((import_is_called(csv->fields[f], pairs[i].names[0]) ||
+             import_is_called(csv->fields[f], pairs[i].names[1])) &&
             (!sure || count > 1 || first != second)) {
             return first ? pairs[i].first : second ? pairs[i].second : COLUMN_COUNT;
         }
@@ -169,12 +169,29 @@ static uint32_t short_column(const struct list_reader *reader, uint32_t f)
     } words[] = {
         {"from", A_DEVICE}, {"source", A_DEVICE}, {"to", B_DEVICE}, {"destination", B_DEVICE}};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
-        if (is_called(reader->csv.fields[f], words[i].name) &&
+        if (import_is_called(reader->csv.fields[f], words[i].name) &&
             reader->at[words[i].column] == MYR_NONE) {
             return words[i].column;
         }
     }
     return COLUMN_COUNT;
+}
+
+/* Both words of one pair, each once: then they are the ends, and names are of something else. */
+static bool has_short_ends(const struct myr_csv *csv)
+{
+    static const char *const words[][2] = {{"from", "to"}, {"source", "destination"}};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(words); i++) {
+        uint32_t counts[2] = {0, 0};
+        for (uint32_t f = 0; f < csv->count; f++) {
+            counts[0] += import_is_called(csv->fields[f], words[i][0]);
+            counts[1] += import_is_called(csv->fields[f], words[i][1]);
+        }
+        if (counts[0] == 1 && counts[1] == 1) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* What is named outright first; then what only its neighbours tell. */
@@ -193,11 +210,16 @@ static int find_columns(struct list_reader *reader, struct myr_err *err)
             reader->at[column] = f;
         }
     }
-    /* Pairs, then short words; a name that is left alone is still the first of a pair. */
+    /*
+     * Pairs, then short words, which come first where both are there; a name that is left alone is
+     * still the first of a pair.
+     */
+    bool short_first = has_short_ends(csv);
     for (uint32_t pass = 0; pass < 3 && reader->format == &p2p_format; pass++) {
         for (uint32_t f = 0; f < csv->count; f++) {
+            bool is_short = pass == (short_first ? 0 : 1);
             uint32_t column =
-                pass == 1 ? short_column(reader, f) : paired_column(reader, f, pass == 0);
+                is_short ? short_column(reader, f) : paired_column(reader, f, pass < 2);
             if (column != COLUMN_COUNT) {
                 reader->at[column] = f;
             }
@@ -307,8 +329,28 @@ static int read_health(const struct list_reader *reader, struct myr_cabling_link
         return myr_csv_error(err, &reader->csv, reader->at[BER], "'%s' is no bit error rate",
                              myr_text_excerpt(ber, excerpt));
     }
-    link->no_fec = import_is_no_fec(field(reader, FEC));
+    enum myr_link_fec fec = myr_link_fec(field(reader, FEC));
+    link->no_fec = fec == MYR_LINK_FEC_OFF;
+    if (fec == MYR_LINK_FEC_UNKNOWN) {
+        link->unread[MYR_LINK_FEC] =
+            myr_cabling_word(reader->import->cabling, MYR_LINK_FEC, field(reader, FEC));
+    }
     return MYR_OK;
+}
+
+/*
+ * NetBox has three; the others are a site's own, and whether such a cable is in use nobody knows.
+ * Planned ones were left out before.
+ */
+static void read_status(const struct list_reader *reader, struct myr_cabling_link *link)
+{
+    struct myr_str status = field(reader, STATUS);
+    bool known = myr_link_says_nothing(status) || myr_str_eq_nocase(status, MYR_STR("connected")) ||
+                 myr_str_eq_nocase(status, MYR_STR("decommissioning"));
+    if (!known) {
+        link->unread[MYR_LINK_STATUS] =
+            myr_cabling_word(reader->import->cabling, MYR_LINK_STATUS, status);
+    }
 }
 
 /* What is known of the cable besides its ends; all of it may be missing. */
@@ -320,6 +362,7 @@ static int read_facts(const struct list_reader *reader, struct myr_cabling_link 
     MYR_TRY(optional_number(reader, WIDTH, 64, &width, err));
     MYR_TRY(optional_number(reader, ERRORS, UINT64_MAX, &link->errors, err));
     MYR_TRY(read_health(reader, link, err));
+    read_status(reader, link);
     MYR_TRY(read_length(reader, &link->length_mm, err));
     link->gbps = (uint32_t)gbps;
     link->width = (uint32_t)width;
@@ -476,35 +519,4 @@ int import_p2p(struct myr_import *import, const char *file, struct myr_str text,
                struct myr_err *err)
 {
     return read_list(import, &p2p_format, file, text, err);
-}
-
-/* Columns that tables of NetBox have together, of what it imports and of what it exports. */
-static const char *const table_marks[][2] = {
-    {"name", "slug"}, {"manufacturer", "model"}, {"manufacturer", "devicetype"},
-    {"site", "name"}, {"device", "name"},        {"device", "type"},
-};
-
-bool import_is_netbox_table(struct myr_arena *arena, struct myr_str text)
-{
-    struct myr_csv csv;
-    struct myr_err err = {};
-    if (myr_kind_of(text) != MYR_KIND_CSV) {
-        return false; /* a list of cables among them */
-    }
-    const char *end = memchr(text.data, '\n', text.len);
-    myr_csv_init(&csv, arena, "", (struct myr_str){text.data, end ? (size_t)(end - text.data) : 0});
-    if (!end || myr_csv_next(&csv, &err) <= 0) {
-        return false;
-    }
-    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(table_marks); i++) {
-        uint32_t seen = 0;
-        for (uint32_t f = 0; f < csv.count; f++) {
-            seen |= is_called(csv.fields[f], table_marks[i][0]) ? 1 : 0;
-            seen |= is_called(csv.fields[f], table_marks[i][1]) ? 2 : 0;
-        }
-        if (seen == 3) {
-            return true;
-        }
-    }
-    return false;
 }

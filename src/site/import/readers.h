@@ -21,6 +21,9 @@ int import_netbox(struct myr_import *import, const char *file, struct myr_str te
 int import_p2p(struct myr_import *import, const char *file, struct myr_str text,
                struct myr_err *err);
 
+/* Whether a column has this name, all but signs, blanks and capitals. */
+bool import_is_called(struct myr_str field, const char *plain_wanted);
+
 /* By its header: devices, racks, interfaces and so on, which stand beside the cables in a folder.
  */
 bool import_is_netbox_table(struct myr_arena *arena, struct myr_str text);
@@ -53,8 +56,6 @@ struct myr_str import_tools_own(struct myr_arena *arena, struct myr_str text, bo
 
 /* The device that a file is named after: "fabric/leaf-1.lldp.json" is about leaf-1. */
 struct myr_str import_stem(const char *file);
-/* "none", "off", "NO-FEC"; an empty field says nothing. */
-bool import_is_no_fec(struct myr_str mode);
 /* Blanks around are cut and runs of them are one; the same text where nothing changes. */
 struct myr_str import_tidy(struct myr_import *import, struct myr_str name);
 
@@ -75,8 +76,11 @@ bool import_name_is_good(struct myr_str name);
 /* Room for one more device or link: a hostile text must not fill the memory. */
 MYR_MUST_USE int import_check_room(const struct myr_import *import, struct import_place place,
                                    struct myr_err *err);
-/* "4xHDR" to Gb/s and lanes; false when it is no such word. An unknown speed has 0 Gb/s. */
+/*
+ * "4xHDR" to Gb/s and lanes; false when it is no such word. An unknown speed has 0 Gb/s, and the
+ * part of the word that is not understood is in 'ret_unread' then, which is else left alone.
+ */
 bool import_speed(const struct myr_speed_map *map, struct myr_str word, uint32_t *ret_gbps,
-                  uint32_t *ret_width);
+                  uint32_t *ret_width, struct myr_str *ret_unread);
 /* Without "0x"; false when it is not all of 1 to 16 hexadecimal digits. */
 bool import_hex(struct myr_str digits, uint64_t *ret);

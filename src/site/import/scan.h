@@ -22,7 +22,7 @@ static inline struct scan scan_of(struct myr_import *import, const char *file, s
 /* For messages: where the reader stands; columns count from 1. */
 static inline struct import_place scan_here(const struct scan *s)
 {
-    return (struct import_place){s->file, s->line, (uint32_t)(s->at - s->line_start) + 1};
+    return (struct import_place){s->file, s->line, myr_text_column(s->line_start, s->at)};
 }
 
 /* The next line, without its end; false behind the last one. */

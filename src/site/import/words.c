@@ -52,7 +52,7 @@ int myr_speed_map_set(struct myr_speed_map *map, struct myr_str rule, struct myr
 }
 
 bool import_speed(const struct myr_speed_map *map, struct myr_str word, uint32_t *ret_gbps,
-                  uint32_t *ret_width)
+                  uint32_t *ret_width, struct myr_str *ret_unread)
 {
     /* "4xNDR"; an unknown name has a width all the same. */
     const char *cross = memchr(word.data, 'x', word.len);
@@ -62,9 +62,12 @@ bool import_speed(const struct myr_speed_map *map, struct myr_str word, uint32_t
         width == 0 || width > 16) {
         return false;
     }
-    uint32_t index =
-        speed_index((struct myr_str){cross + 1, word.len - (size_t)(cross - word.data) - 1});
+    struct myr_str name = {cross + 1, word.len - (size_t)(cross - word.data) - 1};
+    uint32_t index = speed_index(name);
     *ret_width = (uint32_t)width;
+    if (index == MYR_IB_SPEED_COUNT && !myr_link_says_nothing(name)) {
+        *ret_unread = name;
+    }
     *ret_gbps = index == MYR_IB_SPEED_COUNT
                     ? 0
                     : (uint32_t)((uint64_t)map->lane_mbps[index] * width / 1000);
@@ -206,15 +209,4 @@ struct myr_str import_stem(const char *file)
     }
     /* Standard input is named after nobody. */
     return myr_str_eq(name, MYR_STR("-")) ? MYR_STR("") : name;
-}
-
-bool import_is_no_fec(struct myr_str mode)
-{
-    static const char *const words[] = {"none", "off", "no", "no-fec", "nofec", "disabled"};
-    for (uint32_t i = 0; mode.len && i < MYR_ARRAY_COUNT(words); i++) {
-        if (myr_str_eq_nocase(mode, myr_str_from(words[i]))) {
-            return true;
-        }
-    }
-    return false;
 }

@@ -46,6 +46,7 @@ void myr_box_of(const struct myr_design *design, uint32_t devtype,
         /* The box may have more cages than the design uses. */
         ret->cages = sw->cages > type->cages ? sw->cages : type->cages;
         ret->lanes = sw->lanes ? sw->lanes : lanes_of(sw->form);
+        ret->lane_gbps = sw->lane_gbps;
         ret->planes = sw->chips;
         /* What the box itself divides a cage into, whatever the design does with it. */
         least = sw->port_gbps ? sw->cage_gbps / sw->port_gbps : 1;

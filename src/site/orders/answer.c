@@ -93,7 +93,7 @@ static void show_faults(struct myr_answer *answer, const char *title,
                         fault->since);
     }
     if (faults->count > SHOWN_MAX) {
-        myr_answer_para(answer, "and %u more: -o json", faults->count - SHOWN_MAX);
+        myr_answer_para(answer, "and %s more: -o json", MYR_GROUPED(faults->count - SHOWN_MAX));
     }
 }
 
@@ -125,13 +125,14 @@ void myr_orders_answer(const struct myr_orders *orders, struct myr_answer *answe
     myr_answer_u64(answer, "gone", orders->gone);
     myr_answer_end(answer);
     const struct myr_value *list = put_orders(orders, answer);
-    myr_answer_fact(answer, "orders", "%u in %s, %s", orders->count,
+    myr_answer_fact(answer, "orders", "%s in %s, %s", MYR_GROUPED(orders->count),
                     MYR_COUNT(orders->visits, "visit"), MYR_COUNT(orders->crews, "crew"));
     myr_answer_fact(answer, "run",
-                    "%u: %u mended since the run before, %u new, %u open, %u not "
+                    "%u: %s mended since the run before, %s new, %s open, %s not "
                     "seen any more",
-                    orders->run, orders->mended.count, orders->fresh.count, orders->open.count,
-                    orders->unseen.count);
+                    orders->run, MYR_GROUPED(orders->mended.count),
+                    MYR_GROUPED(orders->fresh.count), MYR_GROUPED(orders->open.count),
+                    MYR_GROUPED(orders->unseen.count));
     myr_answer_fact(answer, "then wait", "%s %u s: %s", orders->lldp ? "more than" : "",
                     orders->wait_s,
                     orders->lldp ? "LLDP keeps an old neighbour that long"

@@ -132,8 +132,7 @@ static void put_ambiguous(const struct myr_verify *verify, struct myr_answer *an
     myr_answer_end(answer);
 }
 
-/* What hosts call their ports, where it was taken for granted. */
-static void put_assumed(const struct myr_verify *verify, struct myr_answer *answer)
+void verify_put_assumed(const struct myr_verify *verify, struct myr_answer *answer)
 {
     const struct myr_design *design = verify->design;
     MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {};
@@ -150,6 +149,14 @@ static void put_assumed(const struct myr_verify *verify, struct myr_answer *answ
         myr_answer_end(answer);
     }
     myr_answer_end(answer);
+}
+
+/* What hosts call their ports, where it was taken for granted, and who says otherwise. */
+static void put_assumed(const struct myr_verify *verify, struct myr_answer *answer)
+{
+    const struct myr_design *design = verify->design;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf scratch = {};
+    verify_put_assumed(verify, answer);
     myr_answer_list(answer, "deviating");
     for (uint32_t i = 0; i < verify->deviating_count; i++) {
         myr_design_name(design, verify->deviating[i], &scratch);
@@ -206,6 +213,9 @@ static void put_notes(const struct myr_verify *verify, struct myr_answer *answer
     myr_answer_u64(answer, "slow_planned_gbps", verify->slow_planned_gbps);
     myr_answer_u64(answer, "slow_found_gbps", verify->slow_found_gbps);
     myr_answer_u64(answer, "slow_links", verify->slow_links);
+    myr_answer_u64(answer, "narrow_planned_lanes", verify->narrow_planned);
+    myr_answer_u64(answer, "narrow_found_lanes", verify->narrow_found);
+    myr_answer_u64(answer, "narrow_links", verify->narrow_links);
     myr_answer_u64(answer, "rogue_links", verify->rogue_links);
     myr_answer_end(answer);
 }
@@ -281,6 +291,20 @@ static const struct myr_value *put_unread(const struct myr_verify *verify,
     return list;
 }
 
+/* What sources said of links in their places, and nobody understood. */
+static void put_words(const struct myr_verify *verify, struct myr_answer *answer)
+{
+    myr_answer_list(answer, "unread_words");
+    for (uint32_t i = 0; i < verify->word_count; i++) {
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "field", myr_link_fact_names[verify->words[i].fact]);
+        myr_answer_str(answer, "word", verify->words[i].text);
+        myr_answer_u64(answer, "links", verify->words[i].links);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
+}
+
 /* "speed", "errors fec": what is the matter with a degraded link. */
 static void put_why(const struct myr_verify *verify, struct myr_answer *answer, uint32_t port)
 {
@@ -347,6 +371,7 @@ void myr_verify_answer(const struct myr_verify *verify, bool with_ports, struct 
     ret->lists[MYR_VERIFY_PATTERNS] = put_patterns(verify, answer);
     put_coverage(verify, answer);
     ret->lists[MYR_VERIFY_UNREAD] = put_unread(verify, answer);
+    put_words(verify, answer);
     put_identity(verify, answer);
     put_notes(verify, answer);
     ret->lists[MYR_VERIFY_PORTS] = put_ports(verify, answer, with_ports);

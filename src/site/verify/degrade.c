@@ -2,17 +2,20 @@
 
 /*
  * Links that are where they should be, but slow. Speed is compared with the plan, and with nothing
- * else: a fabric that is slow everywhere is slow. Where nearly all links of one planned speed have
+ * else: a fabric that is slow everywhere is slow. A width says as much where it is less than the
+ * plan's speed needs of the fastest lanes that the ends have: 8 lanes of 50 and 4 of 100 are both
+ * right, one lane beside "400" is not. Where nearly all links of one planned speed have
  * one lower speed, that is told once; the source may speak of speeds in another tongue (a simulator
  * without NDR), which --speed-map puts right.
  */
 
 /* A fabric has a handful of speeds; a list with more than 64 pairs of them is noise anyway. */
-enum { SPEEDS_MAX = 64, WHOLE_FILE_PERCENT = 90 };
+enum { SPEEDS_MAX = 64, WHOLE_FILE_PERCENT = 90, WORDS_MAX = 64 };
 
 /* How often a planned speed was found as which speed and width. */
 struct speed_row {
     uint32_t planned_gbps, gbps, width;
+    uint32_t lanes; /* that the plan needs at least, on the first of these links */
     uint32_t count; /* of links */
 };
 
@@ -22,17 +25,21 @@ struct speed_table {
 };
 
 /* Pairs beyond the last row are not counted: such a list tells nothing as a whole. */
-static void tally(struct speed_table *table, uint32_t planned, uint32_t gbps, uint32_t width)
+static void tally(struct speed_table *table, const struct myr_verify *verify, uint32_t port,
+                  struct speed_row found)
 {
     for (uint32_t i = 0; i < table->count; i++) {
         struct speed_row *row = &table->rows[i];
-        if (row->planned_gbps == planned && row->gbps == gbps && row->width == width) {
+        if (row->planned_gbps == found.planned_gbps && row->gbps == found.gbps &&
+            row->width == found.width) {
             row->count++;
             return;
         }
     }
     if (table->count < SPEEDS_MAX) {
-        table->rows[table->count++] = (struct speed_row){planned, gbps, width, 1};
+        found.count = 1;
+        found.lanes = verify_planned_lanes(verify, port);
+        table->rows[table->count++] = found;
     }
 }
 
@@ -52,6 +59,7 @@ static struct speed_row usual(const struct speed_table *table, uint32_t planned)
     bool whole_file = (uint64_t)most.count * 100 >= (uint64_t)total * WHOLE_FILE_PERCENT;
     most.gbps = whole_file ? most.gbps : 0;
     most.width = whole_file ? most.width : 0;
+    most.lanes = whole_file ? most.lanes : 0;
     return most;
 }
 
@@ -63,32 +71,62 @@ static uint32_t found_gbps(const struct verify_job *job, uint32_t port)
     return verify->cabling->links.items[verify->found_link[port]].gbps * (more + 1);
 }
 
-/* What a cable is made of, as lists name it; MYR_NONE: not told, or a word that may be either. */
-static uint32_t medium_told(struct myr_str text)
+static uint32_t found_width(const struct verify_job *job, uint32_t port)
 {
-    static const struct {
-        const char *start;
-        enum myr_medium medium;
-    } words[] = {{"smf", MYR_MEDIUM_SINGLE},          {"mmf", MYR_MEDIUM_MULTI},
-                 {"dac", MYR_MEDIUM_COPPER},          {"singlemode", MYR_MEDIUM_SINGLE},
-                 {"multimode", MYR_MEDIUM_MULTI},     {"single-mode", MYR_MEDIUM_SINGLE},
-                 {"multi-mode", MYR_MEDIUM_MULTI},    {"copper", MYR_MEDIUM_COPPER},
-                 {"direct attach", MYR_MEDIUM_COPPER}};
-    for (uint32_t i = 0; text.len && i < MYR_ARRAY_COUNT(words); i++) {
-        size_t len = strlen(words[i].start);
-        if (text.len >= len &&
-            myr_str_eq_nocase((struct myr_str){text.data, len}, myr_str_from(words[i].start))) {
-            return words[i].medium;
+    const struct myr_verify *verify = job->verify;
+    uint32_t more = job->planes[port] + job->planes[verify->found[port]];
+    return verify->cabling->links.items[verify->found_link[port]].width * (more + 1);
+}
+
+/* The ends know how fast their lanes are; one that does not has none faster than any today. */
+uint32_t verify_planned_lanes(const struct myr_verify *verify, uint32_t port)
+{
+    enum { LANE_GBPS_MAX = 200 };
+    const struct myr_design *design = verify->design;
+    uint32_t fastest = 0, peer = myr_design_peer(design, port);
+    const uint32_t ends[] = {port, peer == MYR_NONE ? port : peer};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(ends); i++) {
+        uint32_t gbps = verify->lane_gbps[design->device_type[design->port_device[ends[i]]]];
+        fastest = gbps > fastest ? gbps : fastest;
+    }
+    fastest = fastest ? fastest : LANE_GBPS_MAX;
+    return (verify_planned_gbps(design, port) + fastest - 1) / fastest;
+}
+
+/* Of one word, each link once; those beyond the last that fits are counted as it. */
+static void count_word(struct myr_verify *verify, enum myr_link_fact fact, struct myr_str text)
+{
+    uint32_t at = 0;
+    while (at < verify->word_count &&
+           (verify->words[at].fact != fact || !myr_str_eq_nocase(verify->words[at].text, text))) {
+        at++;
+    }
+    if (at == WORDS_MAX) {
+        at--;
+    } else if (at == verify->word_count) {
+        verify->words[verify->word_count++] = (struct myr_unread_word){fact, text, 0};
+    }
+    verify->words[at].links++;
+}
+
+/* What nobody understood of a link that is in its place: that was not judged. */
+static void count_words(struct myr_verify *verify, const struct myr_cabling_link *link)
+{
+    for (uint32_t fact = 0; fact < MYR_LINK_KEPT; fact++) {
+        /* One end may tell a speed that the other one has no word for. */
+        bool told = fact == MYR_LINK_SPEED && link->gbps;
+        if (link->unread[fact] && !told) {
+            count_word(verify, (enum myr_link_fact)fact,
+                       verify->cabling->words.items[link->unread[fact] - 1].text);
         }
     }
-    return MYR_NONE;
 }
 
 /* Beyond what correction at 100 Gb/s a lane can mend (KP4). */
 static const double ber_max = 2.4e-4;
 enum { FEC_GBPS = 200 }; /* links of this speed and above have no way without correction */
 
-/* All causes that apply, as bits; 0: nothing is the matter. */
+/* All causes that apply, as bits; 0: nothing is the matter. Asked once of each link. */
 static uint8_t why_of(const struct verify_job *job, uint32_t port, bool slow)
 {
     const struct myr_verify *verify = job->verify;
@@ -97,7 +135,10 @@ static uint8_t why_of(const struct verify_job *job, uint32_t port, bool slow)
     uint32_t cable = design->port_link[port] == MYR_NONE
                          ? MYR_NONE
                          : design->link_cable[design->port_link[port]];
-    uint32_t medium = medium_told(link->medium);
+    uint32_t medium = MYR_NONE;
+    if (myr_link_medium(link->medium, &medium) == MYR_LINK_MEDIUM_UNKNOWN) {
+        count_word(job->verify, MYR_LINK_MEDIUM, link->medium);
+    }
     const struct myr_cabletype *type =
         cable == MYR_NONE ? NULL : &design->cabletypes[design->cable_type[cable]];
     /* Where no part was found for a link the plan has no medium either. */
@@ -110,10 +151,18 @@ static uint8_t why_of(const struct verify_job *job, uint32_t port, bool slow)
                      other << MYR_WHY_MEDIUM);
 }
 
-/* Without a speed the width tells, compared with what others have. */
-static bool is_slow(const struct myr_cabling_link *link, uint32_t gbps, struct speed_row expected)
+/* Without a speed the width also tells beside what others have. */
+static bool is_slow(const struct verify_job *job, uint32_t port, struct speed_row expected)
 {
-    return gbps ? gbps < expected.planned_gbps : link->width && link->width < expected.width;
+    uint32_t gbps = found_gbps(job, port), width = found_width(job, port);
+    if (gbps ? gbps < expected.planned_gbps : width && width < expected.width) {
+        return true;
+    }
+    /* Mostly the near end says that they are enough; the other one lies far away. */
+    const struct myr_verify *verify = job->verify;
+    uint32_t type = verify->design->device_type[verify->design->port_device[port]];
+    bool enough = width * verify->lane_gbps[type] >= expected.planned_gbps;
+    return width && !enough && width < verify_planned_lanes(verify, port);
 }
 
 /* Devices by their GUIDs and those of their ports, for what was told apart from the cables. */
@@ -229,6 +278,13 @@ static void note_slow_file(struct myr_verify *verify, const struct speed_table *
             verify->slow_planned_gbps = most.planned_gbps;
             verify->slow_found_gbps = most.gbps;
             verify->slow_links = most.count;
+            continue;
+        }
+        bool slower = most.gbps && most.gbps < most.planned_gbps;
+        if (!slower && most.width < most.lanes && most.width && most.count > verify->narrow_links) {
+            verify->narrow_planned = most.lanes;
+            verify->narrow_found = most.width;
+            verify->narrow_links = most.count;
         }
     }
 }
@@ -252,15 +308,22 @@ void verify_degrade(struct verify_job *job)
     struct myr_verify *verify = job->verify;
     const struct myr_design *design = verify->design;
     struct speed_table table = {.count = 0};
+    verify->lane_gbps = MYR_ARENA_NEW(verify->arena, uint32_t, design->devtype_count);
+    for (uint32_t t = 0; t < design->devtype_count; t++) {
+        verify->lane_gbps[t] = job->spelling.boxes[t].lane_gbps;
+    }
     for (uint32_t p = 0; p < design->port_count; p++) {
         /* Each link once, at its lower end. */
         if (verify->state[p] == MYR_STATE_RIGHT && p < verify->found[p]) {
-            tally(&table, verify_planned_gbps(design, p), found_gbps(job, p),
-                  verify->cabling->links.items[verify->found_link[p]].width);
+            tally(&table, verify, p,
+                  (struct speed_row){.planned_gbps = verify_planned_gbps(design, p),
+                                     .gbps = found_gbps(job, p),
+                                     .width = found_width(job, p)});
         }
     }
     note_slow_file(verify, &table);
     verify->why = MYR_ARENA_NEW(verify->arena, uint8_t, design->port_count);
+    verify->words = MYR_ARENA_NEW(verify->arena, struct myr_unread_word, WORDS_MAX);
     /* Ports of one speed follow each other: it is looked up when it changes. */
     struct speed_row expected = {.planned_gbps = 0};
     for (uint32_t p = 0; p < design->port_count; p++) {
@@ -274,9 +337,8 @@ void verify_degrade(struct verify_job *job)
         if (has_judged_end(verify, p)) {
             verify->why[p] = verify->why[verify->found[p]];
         } else {
-            bool slow = is_slow(&verify->cabling->links.items[verify->found_link[p]],
-                                found_gbps(job, p), expected);
-            verify->why[p] = why_of(job, p, slow);
+            verify->why[p] = why_of(job, p, is_slow(job, p, expected));
+            count_words(verify, &verify->cabling->links.items[verify->found_link[p]]);
         }
         if (verify->why[p]) {
             verify->state[p] = MYR_STATE_DEGRADED;

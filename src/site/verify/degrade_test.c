@@ -100,6 +100,10 @@ static void each_cause_of_a_link_is_told_from_its_limit_on(void **state)
     } rows[] = {{"nothing", {.gbps = 400}, 0, 400, 0},
                 {"slower", {.gbps = 399}, 1U << MYR_WHY_SPEED, 400, 0},
                 {"faster", {.gbps = 800}, 0, 400, 0},
+                {"one lane of 400", {.gbps = 400, .width = 1}, 1U << MYR_WHY_SPEED, 400, 0},
+                {"one lane of any", {.width = 1}, 1U << MYR_WHY_SPEED, 400, 0},
+                {"as few as there can be", {.gbps = 400, .width = 2}, 0, 400, 0},
+                {"many slow ones", {.gbps = 400, .width = 8}, 0, 400, 0},
                 {"some errors", {.gbps = 400, .errors = 7}, 0, 400, 7},
                 {"more errors", {.gbps = 400, .errors = 8}, 1U << MYR_WHY_ERRORS, 400, 7},
                 {"as many as can be mended", {.gbps = 400, .ber = 2.4e-4}, 0, 400, 0},
@@ -204,6 +208,30 @@ static void a_width_is_held_against_that_of_nearly_all_others(void **state)
         assert_int_equal(f.verify.counts[MYR_STATE_DEGRADED], narrow == 1 ? 2 : 0);
         assert_int_equal(f.verify.slow_links, 0);
         finish(&f);
+    }
+}
+
+/* A file that is narrow everywhere is told once, and is never as planned. */
+static void few_lanes_nearly_everywhere_are_told_once(void **state)
+{
+    (void)state;
+    for (uint32_t speed = 0; speed <= 400; speed += 400) {
+        for (uint32_t narrow = 16; narrow <= CABLES; narrow++) {
+            struct fixture f;
+            begin(&f, MYR_NIC_AS_PORT);
+            for (uint32_t i = 0; i < CABLES; i++) {
+                f.cabling.links.items[i].gbps = speed;
+                f.cabling.links.items[i].width = i < narrow ? 1 : 4;
+            }
+            run(&f);
+            bool whole = narrow >= 18;
+            assert_int_equal(f.verify.narrow_links, whole ? narrow : 0);
+            assert_int_equal(f.verify.narrow_found, whole ? 1 : 0);
+            assert_int_equal(f.verify.narrow_planned, whole ? 2 : 0);
+            assert_int_equal(f.verify.slow_links, 0);
+            assert_int_equal(f.verify.counts[MYR_STATE_DEGRADED], 2 * narrow);
+            finish(&f);
+        }
     }
 }
 
@@ -312,6 +340,7 @@ int main(void)
         cmocka_unit_test(words_for_what_a_cable_is_made_of_are_known),
         cmocka_unit_test(one_lower_speed_nearly_everywhere_is_told_once),
         cmocka_unit_test(a_width_is_held_against_that_of_nearly_all_others),
+        cmocka_unit_test(few_lanes_nearly_everywhere_are_told_once),
         cmocka_unit_test(light_is_judged_by_what_such_modules_send_and_take),
         cmocka_unit_test(a_module_counts_where_the_plan_has_no_part),
         cmocka_unit_test(counters_and_modules_add_up_and_strangers_do_not_count),

@@ -323,6 +323,98 @@ static void hosts_against_the_majority_are_named(void **state)
     finish(&f);
 }
 
+/* Leaves the NICs of the first hosts and all switches: the others are not in service yet. */
+static void keep_hosts(struct fixture *f, uint32_t hosts)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < f->planned.links.count; i++) {
+        struct myr_cabling_link link = f->planned.links.items[i];
+        uint32_t a = myr_cabling_port(&f->design, &f->planned, link.a);
+        uint32_t b = myr_cabling_port(&f->design, &f->planned, link.b);
+        uint32_t low = f->design.port_device[a < b ? a : b];
+        if (low < hosts || low >= shape.nodes) {
+            f->planned.links.items[kept++] = link;
+        }
+    }
+    f->planned.links.count = kept;
+}
+
+/*
+ * What NICs are called is learned from three hosts and more; from fewer only where their order, or
+ * their own numbers, say the same: else one exchange of plugs would be learned as a name.
+ */
+static void few_hosts_teach_no_order_of_their_own(void **state)
+{
+    (void)state;
+    for (uint32_t view = 0; view < 2; view++) {
+        for (uint32_t hosts = 1; hosts <= 4; hosts++) {
+            for (uint32_t crossed = 0; crossed < 2; crossed++) {
+                struct fixture f;
+                begin(&f, view ? MYR_NIC_AS_DEVICE : MYR_NIC_AS_PORT);
+                for (uint32_t node = 0; crossed && node < hosts; node++) {
+                    exchange(&f, node, 0, node, 3);
+                }
+                keep_hosts(&f, hosts);
+                if (view) {
+                    name_nics(&f, nic_forms[0]);
+                } else {
+                    name_ports(&f, "gpu%u", "mlx5_%u");
+                }
+                f.options.partial = true;
+                discover(&f);
+                bool unread = crossed && hosts < 3;
+                assert_int_equal(f.verify.counts[MYR_STATE_WRONG], 0);
+                assert_int_equal(f.verify.counts[MYR_STATE_UNREAD], unread ? 8 * hosts : 0);
+                assert_int_equal(f.verify.assumed_count, unread ? 0 : 4);
+                assert_int_equal(f.verify.few_hosts, unread ? hosts : 0);
+                /* What is unread is not bound, unless the wiring is to decide. */
+                struct myr_discovery found;
+                myr_binding_discover(&f.binding, &f.verify, false, &found);
+                assert_int_equal(found.by_cable + found.by_cable_ports, unread ? 4 * hosts : 0);
+                uint32_t nic = f.design.first_port[0] + (crossed ? 3 : 0);
+                uint32_t port = myr_binding_port(&f.binding, 0, MYR_STR("mlx5_0"));
+                assert_int_equal(port, unread ? MYR_NONE : nic);
+                myr_binding_discover(&f.binding, &f.verify, true, &found);
+                assert_int_equal(found.by_cable + found.by_cable_ports, 0);
+                assert_int_equal(myr_binding_port(&f.binding, 0, MYR_STR("mlx5_0")), nic);
+                finish(&f);
+            }
+        }
+    }
+}
+
+/* With a NIC dark, names that count from another number than the ports do say no place. */
+static void few_hosts_without_all_nics_need_numbers_of_their_own(void **state)
+{
+    (void)state;
+    static const char *const forms[] = {"gpu%u mlx5_%u", "gpu%u HCA-%u", "gpu%u mlx5_1%u"};
+    static const char *const dark_names[] = {"gpu17 mlx5_1", "gpu17 HCA-1", "gpu17 mlx5_11"};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(forms); i++) {
+        struct fixture f;
+        begin(&f, MYR_NIC_AS_DEVICE);
+        keep_hosts(&f, 1);
+        struct myr_cabling_end *far = switch_end(&f, 0, 1);
+        for (size_t l = 0; l < f.planned.links.count; l++) {
+            struct myr_cabling_link *link = &f.planned.links.items[l];
+            if (far == &link->a || far == &link->b) {
+                *link = f.planned.links.items[f.planned.links.count - 1];
+            }
+        }
+        f.planned.links.count--;
+        name_nics(&f, forms[i]);
+        for (uint32_t d = 0; d < f.planned.devices.count; d++) {
+            /* It is not there at all. */
+            bool dark = strcmp(f.planned.devices.items[d].name.data, dark_names[i]) == 0;
+            f.planned.devices.items[d].name =
+                dark ? MYR_STR("elsewhere") : f.planned.devices.items[d].name;
+        }
+        f.options.partial = true;
+        discover(&f);
+        assert_int_equal(f.verify.counts[MYR_STATE_UNREAD] > 0, i > 0);
+        finish(&f);
+    }
+}
+
 static void a_divided_host_is_never_as_planned(void **state)
 {
     (void)state;
@@ -379,6 +471,8 @@ int main(void)
         cmocka_unit_test(hosts_that_are_nobody_stay_so),
         cmocka_unit_test(rails_without_a_majority_are_unread),
         cmocka_unit_test(hosts_against_the_majority_are_named),
+        cmocka_unit_test(few_hosts_teach_no_order_of_their_own),
+        cmocka_unit_test(few_hosts_without_all_nics_need_numbers_of_their_own),
         cmocka_unit_test(a_divided_host_is_never_as_planned),
         cmocka_unit_test(hosts_and_nics_are_bound_where_they_belong),
     };

@@ -1,3 +1,4 @@
+#include "myriad/text/amount.h"
 #include "verify/verify.h"
 
 /*
@@ -91,6 +92,25 @@ void myr_verify_step_text(const struct myr_verify *verify, const struct myr_repa
     }
     if (step->unseen) {
         myr_buf_put_lit(buf, "; nobody looked at the new port: check that it is free");
+    }
+}
+
+/* The weakest of the assumptions speaks for all. */
+void verify_assumed_text(const struct myr_verify *verify, struct myr_buf *buf)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
+    uint32_t least = UINT32_MAX, hosts = 0;
+    for (uint32_t i = 0; i < verify->assumed_count; i++) {
+        const struct myr_assumed *row = &verify->assumed[i];
+        myr_buf_printf(&line, "%s%.*s is ", i ? ", " : "", (int)row->name.len, row->name.data);
+        verify_assumed_port(verify, row, &line);
+        least = row->votes < least ? row->votes : least;
+        hosts = row->voters > hosts ? row->voters : hosts;
+    }
+    if (verify->assumed_count) {
+        myr_buf_printf(buf, "assumed, as at least %s of %s %s: %s (--hca-map says it outright)",
+                       MYR_GROUPED(least), MYR_COUNT(hosts, "host"),
+                       hosts == 1 ? "agrees" : "agree", line.data);
     }
 }
 

@@ -1,13 +1,8 @@
-#include "verify/naming.h"
-
 #include <stdlib.h>
 
-enum { KEY_MAX = 300, KEY_NUMBER_BYTES = 4 };
+#include "verify/namer.h"
 
-static char small(char c)
-{
-    return (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
-}
+enum { KEY_MAX = 300, KEY_NUMBER_BYTES = 4 };
 
 /*
  * A number in front of a text: one map serves all types, or all devices. Capitals and blanks do not
@@ -21,7 +16,7 @@ static struct myr_str key_of(uint32_t number, struct myr_str name, char ret[KEY_
     }
     for (size_t i = 0; i < name.len && len < KEY_MAX; i++) {
         if (name.data[i] != ' ') {
-            ret[len++] = small(name.data[i]);
+            ret[len++] = naming_small(name.data[i]);
         }
     }
     return (struct myr_str){ret, len};
@@ -83,36 +78,11 @@ void naming_collect(const struct identify *identify, const struct found_ends *en
     myr_strmap_done(&seen);
 }
 
-enum { AGREED_PERCENT = 90 };
-
-struct tally {
-    uint32_t name;  /* index of a name of a type */
-    uint32_t index; /* of a port in its device */
-    uint32_t votes;
-    uint32_t type;
-    struct myr_str text;
-};
-
-/* A name on one type of host. */
-struct meaning {
-    uint32_t type, index; /* of a port; MYR_NONE: says nothing */
-    uint32_t hosts;       /* that have a port of this name */
-    uint32_t voters;      /* whose cable leads to a place of their own */
-    uint32_t votes;
-    bool known; /* told, or by the rules of the server's model: not assumed */
-    struct myr_str text;
-};
-
-struct namer {
-    const struct identify *identify;
-    struct myr_strmap names; /* type and name, to an index */
-    MYR_VEC(struct meaning) meanings;
-    MYR_VEC(struct tally) tallies;
-    struct myr_u64map tally_of; /* name and port index */
-    uint8_t *used;              /* by port of the design */
-    uint32_t *hosts;            /* by type: hosts that were seen */
-    uint8_t *doubtful;          /* by device: its cables to other switches are another one's */
-};
+/*
+ * Fewer hosts than AGREED_LEAST are their own cables and little else: one pair of plugs that one
+ * crew exchanged alike would be learned as what those NICs are called.
+ */
+enum { AGREED_PERCENT = 90, AGREED_LEAST = 3 };
 
 static uint32_t type_of(const struct namer *n, const struct unit *unit)
 {
@@ -183,7 +153,7 @@ static int compare_tallies(const void *left, const void *right)
         return a->text.len < b->text.len ? -1 : 1;
     }
     for (size_t i = 0; i < a->text.len; i++) {
-        char x = small(a->text.data[i]), y = small(b->text.data[i]);
+        char x = naming_small(a->text.data[i]), y = naming_small(b->text.data[i]);
         if (x != y) {
             return x < y ? -1 : 1;
         }
@@ -204,44 +174,17 @@ static uint32_t told_index(const struct namer *n, const struct meaning *meaning)
     return identify_own_index(identify, meaning->type, meaning->text);
 }
 
-/* "eth0" is a port of the service network in the design, and perhaps a NIC of another one here. */
-static bool is_judged(const struct namer *n, uint32_t type, uint32_t index)
-{
-    const struct myr_devtype *devtype = &n->identify->design->devtypes[type];
-    for (uint32_t g = 0; g < devtype->group_count; g++) {
-        if (index - devtype->groups[g].first < devtype->groups[g].count) {
-            return n->identify->nets >> devtype->groups[g].net & 1;
-        }
-    }
-    return false;
-}
-
 static void decide_told(struct namer *n, struct myr_u64map *given)
 {
     for (size_t i = 0; i < n->meanings.count; i++) {
         struct meaning *meaning = &n->meanings.items[i];
         uint32_t index = told_index(n, meaning);
-        if (index != MYR_MAP_NONE && is_judged(n, meaning->type, index) &&
+        if (index != MYR_MAP_NONE && naming_is_judged(n, meaning->type, index) &&
             myr_u64map_add(given, (uint64_t)meaning->type << 32 | index, 1)) {
             meaning->index = index;
             meaning->known = true;
         }
     }
-}
-
-/* "HCA-4" is the older name of "mlx5_3". */
-static struct myr_str device_word(struct myr_str name, char ret[KEY_MAX])
-{
-    uint64_t number;
-    bool hca = name.len > 4 && myr_str_eq_nocase((struct myr_str){name.data, 4}, MYR_STR("HCA-"));
-    if (!hca || !myr_str_to_u64((struct myr_str){name.data + 4, name.len - 4}, &number) ||
-        number == 0 || number > 64) {
-        return name;
-    }
-    struct myr_buf text MYR_CLEANUP(myr_buf_done) = {};
-    myr_buf_printf(&text, "mlx5_%u", (uint32_t)number - 1);
-    memcpy(ret, text.data, text.len);
-    return (struct myr_str){ret, text.len};
 }
 
 /*
@@ -252,11 +195,11 @@ static void decide_by_model(struct namer *n, uint32_t type, struct myr_u64map *g
 {
     struct spelling *spelling = n->identify->spelling;
     uint32_t systems = UINT32_MAX, covered = 0;
-    char word[KEY_MAX];
+    char word[NAMING_WORD_MAX];
     for (size_t i = 0; i < n->meanings.count && systems; i++) {
         if (n->meanings.items[i].type == type) {
             const struct spelled *spelled =
-                spelling_of(spelling, type, device_word(n->meanings.items[i].text, word));
+                spelling_of(spelling, type, naming_device_word(n->meanings.items[i].text, word));
             uint32_t all = 0;
             for (uint32_t r = 0; r < spelled->count; r++) {
                 all |= spelled->systems[r];
@@ -275,8 +218,9 @@ static void decide_by_model(struct namer *n, uint32_t type, struct myr_u64map *g
         uint32_t index =
             meaning->type != type || meaning->known
                 ? MYR_NONE
-                : spelling_read_by(spelling_of(spelling, type, device_word(meaning->text, word)),
-                                   systems);
+                : spelling_read_by(
+                      spelling_of(spelling, type, naming_device_word(meaning->text, word)),
+                      systems);
         meaning->known = meaning->known || (meaning->type == type && index == MYR_PORT_SPARE);
         if (index != MYR_NONE && index != MYR_PORT_SPARE &&
             myr_u64map_add(given, (uint64_t)type << 32 | index, 1)) {
@@ -302,129 +246,32 @@ static void decide_by_votes(struct namer *n, struct myr_u64map *given)
         if (agreed && !meaning->known && meaning->index == MYR_NONE &&
             myr_u64map_add(given, place, 1)) {
             meaning->index = tally->index;
+            meaning->votes = tally->votes;
         }
     }
 }
 
-/* "ibp26s0" stands before "IBP156s0": numbers count, whatever is between them. */
-static int compare_counted(struct myr_str a, struct myr_str b)
+static bool is_of_few(const struct meaning *meaning, uint32_t type)
 {
-    size_t i = 0, j = 0;
-    while (i < a.len && j < b.len) {
-        uint64_t x = 0, y = 0;
-        bool digits = a.data[i] >= '0' && a.data[i] <= '9' && b.data[j] >= '0' && b.data[j] <= '9';
-        if (!digits) {
-            if (small(a.data[i]) != small(b.data[j])) {
-                return small(a.data[i]) < small(b.data[j]) ? -1 : 1;
-            }
-            i++;
-            j++;
-            continue;
-        }
-        for (; i < a.len && a.data[i] >= '0' && a.data[i] <= '9' && x < UINT32_MAX; i++) {
-            x = x * 10 + (uint64_t)(a.data[i] - '0');
-        }
-        for (; j < b.len && b.data[j] >= '0' && b.data[j] <= '9' && y < UINT32_MAX; j++) {
-            y = y * 10 + (uint64_t)(b.data[j] - '0');
-        }
-        if (x != y) {
-            return x < y ? -1 : 1;
-        }
-    }
-    return (i < a.len) - (j < b.len);
+    return meaning->type == type && meaning->index != MYR_NONE && !meaning->known &&
+           meaning->votes < AGREED_LEAST;
 }
 
-static int compare_meanings(const void *left, const void *right)
+/* What few hosts say is taken back, unless it is what the names say without any cable. */
+static void take_back_few(struct namer *n, uint32_t type)
 {
-    const struct meaning *a = *(struct meaning *const *)left, *b = *(struct meaning *const *)right;
-    return compare_counted(a->text, b->text);
-}
-
-/* The names of most hosts of a type, as systems count them. */
-static uint32_t list_in_order(const struct namer *n, uint32_t type, struct meaning **ret)
-{
-    uint32_t count = 0;
+    uint32_t few = 0;
     for (size_t i = 0; i < n->meanings.count; i++) {
-        struct meaning *one = &n->meanings.items[i];
-        bool other_card = one->known && one->index == MYR_NONE;
-        if (one->type == type && !other_card && (uint64_t)one->hosts * 2 >= n->hosts[one->type]) {
-            ret[count++] = one;
-        }
+        few += is_of_few(&n->meanings.items[i], type);
     }
-    if (count > 1) {
-        qsort(ret, count, sizeof(struct meaning *), compare_meanings);
+    if (few == 0 || naming_is_natural(n, type)) {
+        return;
     }
-    return count;
-}
-
-/*
- * How hosts count the ports of cards with several: card by card, while the design has the first
- * ports of all cards, then the second ones. With one port a card both are the same.
- */
-struct card_order {
-    uint32_t ports, per_card;
-};
-
-static uint32_t rank_of(struct card_order order, uint32_t index)
-{
-    uint32_t cards = order.ports / order.per_card;
-    return index % cards * order.per_card + index / cards;
-}
-
-static uint32_t index_of(struct card_order order, uint32_t rank)
-{
-    return rank % order.per_card * (order.ports / order.per_card) + rank / order.per_card;
-}
-
-/* Whether more than half of the names are decided, and their ports rise as the names do. */
-static bool rises(struct meaning *const *names, uint32_t count, struct card_order order)
-{
-    uint32_t decided = 0, last = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (names[i]->index == MYR_NONE) {
-            continue;
-        }
-        uint32_t rank = rank_of(order, names[i]->index);
-        if (names[i]->index >= order.ports || (decided && rank <= last)) {
-            return false;
-        }
-        last = rank;
-        decided++;
-    }
-    return decided * 2 > count;
-}
-
-static void fill_gaps(struct meaning *const *names, uint32_t count, struct card_order order)
-{
-    for (uint32_t i = 0; i < count;) {
-        uint32_t end = i;
-        while (end < count && names[end]->index == MYR_NONE) {
-            end++;
-        }
-        uint32_t first = i == 0 ? 0 : rank_of(order, names[i - 1]->index) + 1;
-        uint32_t next = end == count ? order.ports : rank_of(order, names[end]->index);
-        for (uint32_t k = i; k < end && next - first == end - i; k++) {
-            names[k]->index = index_of(order, first + k - i);
-        }
-        i = end + 1;
-    }
-}
-
-/*
- * Names between two that are decided, where the ports between theirs are as many as the names, are
- * the next ones: so do systems count. Two leaves that changed places leave such gaps.
- */
-static void decide_by_order(struct namer *n, uint32_t type)
-{
-    static const uint32_t per_card[] = {1, 2, 4};
-    uint32_t ports = n->identify->design->devtypes[type].groups[0].count;
-    struct meaning **names = MYR_ARENA_NEW(n->identify->arena, struct meaning *, n->meanings.count);
-    uint32_t count = list_in_order(n, type, names);
-    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(per_card); i++) {
-        struct card_order order = {ports, per_card[i]};
-        if (ports % per_card[i] == 0 && rises(names, count, order)) {
-            fill_gaps(names, count, order);
-            return;
+    for (size_t i = 0; i < n->meanings.count; i++) {
+        struct meaning *meaning = &n->meanings.items[i];
+        if (is_of_few(meaning, type)) {
+            meaning->index = MYR_NONE;
+            n->few_hosts = n->hosts[type] > n->few_hosts ? n->hosts[type] : n->few_hosts;
         }
     }
 }
@@ -451,7 +298,8 @@ static void decide_names(struct namer *n)
     decide_by_votes(n, &given);
     for (uint32_t t = 0; t < n->identify->design->devtype_count; t++) {
         if (n->hosts[t]) {
-            decide_by_order(n, t);
+            take_back_few(n, t);
+            naming_decide_by_order(n, t);
         }
     }
     count_agreed(n);
@@ -544,6 +392,31 @@ static void mark_used(struct namer *n)
     }
 }
 
+/*
+ * What only its own cable says of a port, for who wants the wiring to decide. Two that want one
+ * port both stay out.
+ */
+static void put_by_wiring(struct namer *n, const struct unit_list *units, struct myr_verify *verify)
+{
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map wanted = {}; /* port to units that want it */
+    verify->wired = MYR_ARENA_NEW(verify->arena, struct myr_wired, units->count);
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < units->count; i++) {
+            const struct unit *unit = &units->items[i];
+            if (unit->port != MYR_NONE || unit->hearsay || !fits(n, unit) ||
+                n->used[unit->planned]) {
+                continue;
+            }
+            if (pass == 0 && !myr_u64map_add(&wanted, unit->planned, 1)) {
+                *myr_u64map_find(&wanted, unit->planned) = 2;
+            } else if (pass == 1 && *myr_u64map_find(&wanted, unit->planned) == 1) {
+                verify->wired[verify->wired_count++] =
+                    (struct myr_wired){{unit->found, unit->name}, unit->planned};
+            }
+        }
+    }
+}
+
 static bool deviates(struct namer *n, const struct unit *unit)
 {
     uint32_t index = meaning_of(n, unit);
@@ -591,6 +464,8 @@ void naming_settle(const struct identify *identify, struct myr_verify *verify,
     settle_by_names(&n, units);
     settle_rest(&n, verify->options.nets, units);
     put_assumed(&n, units, verify);
+    put_by_wiring(&n, units, verify);
+    verify->few_hosts = n.few_hosts;
     myr_strmap_done(&n.names);
     myr_u64map_done(&n.tally_of);
     myr_vec_done(&n.meanings);

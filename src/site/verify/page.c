@@ -53,8 +53,9 @@ static void show_patterns(const struct myr_verify *verify, struct myr_answer *an
     myr_answer_heading(answer, "Patterns");
     for (uint32_t i = 0; i < verify->pattern_count; i++) {
         const struct myr_pattern *pattern = &verify->patterns[i];
-        myr_answer_para(answer, "%s: %.*s (%u ports)", myr_pattern_kind_names[pattern->kind],
-                        (int)pattern->where.len, pattern->where.data, pattern->ports);
+        myr_answer_para(answer, "%s: %.*s (%s)", myr_pattern_kind_names[pattern->kind],
+                        (int)pattern->where.len, pattern->where.data,
+                        MYR_COUNT(pattern->ports, "port"));
     }
 }
 
@@ -62,42 +63,61 @@ static void show_patterns(const struct myr_verify *verify, struct myr_answer *an
 static const char *numbers(struct myr_answer *answer, const struct myr_repair *repair)
 {
     struct myr_arena *arena = answer->arena;
-    const char *text =
-        myr_arena_printf(arena, "%u %s", repair->moves, repair->moves == 1 ? "move" : "moves");
+    const char *text = myr_arena_printf(arena, "%s", MYR_COUNT(repair->moves, "move"));
     if (repair->adds) {
-        text = myr_arena_printf(arena, "%s, %u new %s", text, repair->adds,
-                                repair->adds == 1 ? "cable" : "cables");
+        text = myr_arena_printf(arena, "%s, %s", text, MYR_COUNT(repair->adds, "new cable"));
     }
     if (repair->removes) {
-        text = myr_arena_printf(arena, "%s, %u to take out", text, repair->removes);
+        text = myr_arena_printf(arena, "%s, %s to take out", text, MYR_GROUPED(repair->removes));
     }
     /* Whether anything shorter exists is known only of an exact one. */
-    return repair->exact
-               ? myr_arena_printf(arena, "%s; nothing shorter exists", text)
-               : myr_arena_printf(arena, "%s; at least %u moves", text, repair->lower_bound);
+    return repair->exact ? myr_arena_printf(arena, "%s; nothing shorter exists", text)
+                         : myr_arena_printf(arena, "%s; at least %s", text,
+                                            MYR_COUNT(repair->lower_bound, "move"));
 }
 
 /* Says where the rest is; nothing where nothing is left. */
 static void show_more(struct myr_answer *answer, uint32_t left, const char *list)
 {
     if (left) {
-        myr_answer_para(answer, "and %u more: --list %s", left, list);
+        myr_answer_para(answer, "and %s more: --list %s", MYR_GROUPED(left), list);
     }
 }
 
-/* Slow as nearly all links of that plan are, and nothing else. */
+/* Slow or narrow as nearly all links of that plan are, and nothing else. */
 static bool is_slow_as_all(const struct myr_verify *verify, uint32_t port)
 {
     const struct myr_cabling_link *link = &verify->cabling->links.items[verify->found_link[port]];
-    return verify->slow_links && link->gbps == verify->slow_found_gbps &&
-           verify->why[port] == 1U << MYR_WHY_SPEED &&
-           verify_planned_gbps(verify->design, port) == verify->slow_planned_gbps;
+    uint32_t planned = verify_planned_gbps(verify->design, port);
+    if (verify->why[port] != 1U << MYR_WHY_SPEED) {
+        return false;
+    }
+    bool slow = verify->slow_links && link->gbps == verify->slow_found_gbps &&
+                planned == verify->slow_planned_gbps;
+    return slow || (verify->narrow_links && (link->gbps == 0 || link->gbps >= planned) &&
+                    link->width == verify->narrow_found &&
+                    verify_planned_lanes(verify, port) == verify->narrow_planned);
+}
+
+/* ": 200 of 400 Gb/s", ": 1 of 4 lanes". */
+static void put_speed(const struct myr_verify *verify, uint32_t port, struct myr_buf *line)
+{
+    const struct myr_cabling_link *link = &verify->cabling->links.items[verify->found_link[port]];
+    uint32_t planned = verify_planned_gbps(verify->design, port);
+    uint32_t lanes = verify_planned_lanes(verify, port);
+    if (link->gbps && link->gbps < planned) {
+        myr_buf_printf(line, ": %s of %s Gb/s", MYR_GROUPED(link->gbps), MYR_GROUPED(planned));
+    } else if (link->width && link->width < lanes) {
+        myr_buf_printf(line, ": %u of %s", link->width, MYR_COUNT(lanes, "lane"));
+    } else {
+        myr_buf_put_lit(line, ": fewer lanes than the others");
+    }
 }
 
 /* Links that are in their place, but not as they should be. */
 static void show_degraded(const struct myr_verify *verify, struct myr_answer *answer)
 {
-    static const char *const whys[MYR_WHYS] = {"fewer lanes than the others",
+    static const char *const whys[MYR_WHYS] = {NULL, /* stands in numbers */
                                                "errors",
                                                "more bit errors than correction can mend (2.4e-4)",
                                                "errors are not corrected (FEC)",
@@ -111,8 +131,14 @@ static void show_degraded(const struct myr_verify *verify, struct myr_answer *an
     }
     myr_answer_heading(answer, "Degraded");
     if (verify->slow_links) { /* one cause, one line */
-        myr_answer_para(answer, "%u links: %u of %u Gb/s, as nearly all of that plan",
-                        verify->slow_links, verify->slow_found_gbps, verify->slow_planned_gbps);
+        myr_answer_para(answer, "%s: %s of %s Gb/s, as nearly all of that plan",
+                        MYR_COUNT(verify->slow_links, "link"), MYR_GROUPED(verify->slow_found_gbps),
+                        MYR_GROUPED(verify->slow_planned_gbps));
+    }
+    if (verify->narrow_links) {
+        myr_answer_para(answer, "%s: %u of %s, as nearly all of that plan",
+                        MYR_COUNT(verify->narrow_links, "link"), verify->narrow_found,
+                        MYR_COUNT(verify->narrow_planned, "lane"));
     }
     for (uint32_t p = 0; p < verify->design->port_count; p++) {
         /* Each link once, and none that the line above speaks of. */
@@ -125,19 +151,15 @@ static void show_degraded(const struct myr_verify *verify, struct myr_answer *an
             left++;
             continue;
         }
-        const struct myr_cabling_link *link = &verify->cabling->links.items[verify->found_link[p]];
-        uint32_t planned = verify_planned_gbps(verify->design, p);
         myr_buf_clear(&line);
         myr_verify_port_name(verify, p, &line);
         myr_buf_put_lit(&line, " - ");
         myr_verify_port_name(verify, verify->found[p], &line);
-        if (verify->why[p] >> MYR_WHY_SPEED & 1 && link->gbps) {
-            myr_buf_printf(&line, ": %u of %u Gb/s", link->gbps, planned);
+        if (verify->why[p] >> MYR_WHY_SPEED & 1) {
+            put_speed(verify, p, &line);
         }
         for (uint32_t w = 0; w < MYR_WHYS; w++) {
-            /* The speed stands in numbers already. */
-            bool said = w == MYR_WHY_SPEED && link->gbps;
-            if (verify->why[p] >> w & 1 && !said) {
+            if (verify->why[p] >> w & 1 && whys[w]) {
                 myr_buf_printf(&line, ": %s", whys[w]);
             }
         }
@@ -155,9 +177,10 @@ static void show_choices(const struct myr_verify *verify, struct myr_answer *ans
     myr_answer_heading(answer, "Repair");
     myr_answer_fact(answer, "  as labelled", "%s", numbers(answer, &verify->labelled));
     myr_answer_fact(answer, "  as equivalent", "%s", numbers(answer, &verify->equivalent));
-    myr_answer_fact(answer, "  relabel", "%u links and %u devices of the plan, then %u %s",
-                    verify->relabel_links, verify->relabel_devices, verify->relabel_moves,
-                    verify->relabel_moves == 1 ? "move" : "moves");
+    myr_answer_fact(answer, "  relabel", "%s and %s of the plan, then %s",
+                    MYR_COUNT(verify->relabel_links, "link"),
+                    MYR_COUNT(verify->relabel_devices, "device"),
+                    MYR_COUNT(verify->relabel_moves, "move"));
 }
 
 /* Devices that have each other's cables need no plug to be moved, but each other's names. */
@@ -169,8 +192,8 @@ static void show_renames(const struct myr_verify *verify, struct myr_answer *ans
     if (verify->relabel_devices == 0) {
         return;
     }
-    myr_answer_heading(answer, "Rename %u devices, then %u %s", verify->relabel_devices,
-                       verify->relabel_moves, verify->relabel_moves == 1 ? "move" : "moves");
+    myr_answer_heading(answer, "Rename %s, then %s", MYR_COUNT(verify->relabel_devices, "device"),
+                       MYR_COUNT(verify->relabel_moves, "move"));
     for (uint32_t d = 0; d < design->device_count; d++) {
         if (verify->renames[d] != MYR_NONE) {
             myr_buf_clear(&name);
@@ -254,15 +277,16 @@ static void note_identities(const struct myr_verify *verify, struct notes *notes
                "told by their cables: the design does not know their names");
     uint32_t switches = count_switches(verify);
     if (switches) {
-        note(notes, "%u of them %s, identified by their neighbours: which is which is assumed",
-             switches, switches == 1 ? "is a switch" : "are switches");
+        note(notes, "%s of them %s, identified by their neighbours: which is which is assumed",
+             MYR_GROUPED(switches), switches == 1 ? "is a switch" : "are switches");
     }
     for (uint32_t i = 0; i < verify->ambiguity_count; i++) {
         const struct myr_ambiguity *row = &verify->ambiguities[i];
         myr_buf_clear(&name);
         myr_design_name(design, design->port_device[row->first_port], &name);
-        note(notes, "%u devices look like %u places of the design, such as %s", row->found_count,
-             row->design_count, name.data);
+        note(notes, "%s %s like %s of the design, such as %s",
+             MYR_COUNT(row->found_count, "device"), row->found_count == 1 ? "looks" : "look",
+             MYR_COUNT(row->design_count, "place"), name.data);
     }
     /* What the renames are based on. */
     for (uint32_t d = 0; verify->relabel_devices && d < design->device_count; d++) {
@@ -281,18 +305,15 @@ static void note_assumed(const struct myr_verify *verify, struct notes *notes)
 {
     enum { NAMED_MAX = 8 };
     MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
-    /* The weakest of the assumptions speaks for all. */
-    uint32_t least = UINT32_MAX, hosts = 0;
-    for (uint32_t i = 0; i < verify->assumed_count; i++) {
-        const struct myr_assumed *row = &verify->assumed[i];
-        myr_buf_printf(&line, "%s%.*s is ", i ? ", " : "", (int)row->name.len, row->name.data);
-        verify_assumed_port(verify, row, &line);
-        least = row->votes < least ? row->votes : least;
-        hosts = row->voters > hosts ? row->voters : hosts;
-    }
+    verify_assumed_text(verify, &line);
     if (verify->assumed_count) {
-        note(notes, "assumed, as at least %u of %u hosts agree: %s (--hca-map says it outright)",
-             least, hosts, line.data);
+        note(notes, "%s", line.data);
+    }
+    if (verify->few_hosts) {
+        note(notes,
+             "not assumed: what %s call%s a NIC, as too few hosts agree on it against the order "
+             "of the names (3 are enough; --hca-map says it outright)",
+             MYR_COUNT(verify->few_hosts, "host"), verify->few_hosts == 1 ? "s" : "");
     }
     myr_buf_clear(&line);
     for (uint32_t i = 0; i < verify->deviating_count && i < NAMED_MAX; i++) {
@@ -300,8 +321,37 @@ static void note_assumed(const struct myr_verify *verify, struct notes *notes)
         myr_design_name(verify->design, verify->deviating[i], &line);
     }
     if (verify->deviating_count) {
-        note(notes, "%u hosts deviate from it: %s%s", verify->deviating_count, line.data,
+        note(notes, "%s %s from it: %s%s", MYR_COUNT(verify->deviating_count, "host"),
+             verify->deviating_count == 1 ? "deviates" : "deviate", line.data,
              verify->deviating_count > NAMED_MAX ? ", ..." : "");
+    }
+}
+
+static const char *const fact_words[MYR_LINK_FACTS] = {"speed", "FEC", "status", "medium"};
+
+/* "speed of 16 links is not understood: ZDR": neither right nor wrong. */
+static void note_words(const struct myr_verify *verify, struct notes *notes)
+{
+    for (uint32_t i = 0; i < verify->word_count; i++) {
+        const struct myr_unread_word *word = &verify->words[i];
+        note(notes, "%s of %s is not understood: %.*s", fact_words[word->fact],
+             MYR_COUNT(word->links, "link"), (int)word->text.len, word->text.data);
+    }
+}
+
+/* "; not judged: speed, medium": what stands behind any verdict. */
+static void put_not_judged(const struct myr_verify *verify, struct myr_buf *buf)
+{
+    uint32_t links[MYR_LINK_FACTS] = {0}, told = 0;
+    for (uint32_t i = 0; i < verify->word_count; i++) {
+        links[verify->words[i].fact] += verify->words[i].links;
+    }
+    for (uint32_t fact = 0; fact < MYR_LINK_FACTS; fact++) {
+        if (links[fact]) {
+            myr_buf_printf(buf, "%s%s of %s",
+                           told++ ? ", " : "; not judged: ", myr_link_fact_names[fact],
+                           MYR_COUNT(links[fact], "link"));
+        }
     }
 }
 
@@ -321,11 +371,13 @@ static void show_notes(const struct myr_verify *verify, struct myr_answer *answe
     /* The source may have another word for the speed. */
     if (verify->slow_planned_gbps) {
         note(&notes,
-             "%u links planned at %u Gb/s run at %u Gb/s; where the source has other words for "
+             "%s planned at %s Gb/s %s at %s Gb/s; where the source has other words for "
              "speeds, as simulators have: --speed-map",
-             verify->slow_links, verify->slow_planned_gbps, verify->slow_found_gbps);
+             MYR_COUNT(verify->slow_links, "link"), MYR_GROUPED(verify->slow_planned_gbps),
+             verify->slow_links == 1 ? "runs" : "run", MYR_GROUPED(verify->slow_found_gbps));
     }
     note_assumed(verify, &notes);
+    note_words(verify, &notes);
 }
 
 /* Rows without cables are left out before: there is something to divide by. */
@@ -334,16 +386,17 @@ static void show_ready(struct myr_answer *answer, const char *name, const struct
     uint32_t percent = (uint32_t)((uint64_t)row->right * 100 / row->cables);
     const char *more = "";
     if (row->unseen) {
-        more = myr_arena_printf(answer->arena, "%s, %u not seen", more, row->unseen);
+        more = myr_arena_printf(answer->arena, "%s, %s not seen", more, MYR_GROUPED(row->unseen));
     }
     if (row->unread) {
-        more = myr_arena_printf(answer->arena, "%s, %u not read", more, row->unread);
+        more = myr_arena_printf(answer->arena, "%s, %s not read", more, MYR_GROUPED(row->unread));
     }
     if (row->bad) {
-        more = myr_arena_printf(answer->arena, "%s, %u not as planned", more, row->bad);
+        more =
+            myr_arena_printf(answer->arena, "%s, %s not as planned", more, MYR_GROUPED(row->bad));
     }
-    myr_answer_fact(answer, name, "%u of %u cables right (%u %%)%s", row->right, row->cables,
-                    percent, more);
+    myr_answer_fact(answer, name, "%s of %s right (%u %%)%s", MYR_GROUPED(row->right),
+                    MYR_COUNT(row->cables, "cable"), percent, more);
 }
 
 /* What was seen comes before what it says. Pods and racks only where something is left to do. */
@@ -444,8 +497,10 @@ static const char *verdict(const struct myr_verify *verify)
 /* What was seen stands before what it says; steps come last, for they are long. */
 void myr_verify_page(const struct myr_verify *verify, struct myr_answer *answer)
 {
-    myr_answer_para(answer, "%s: %s", myr_design_str(verify->design, verify->design->head->name),
-                    verdict(verify));
+    MYR_CLEANUP(myr_buf_done) struct myr_buf not_judged = {};
+    put_not_judged(verify, &not_judged);
+    myr_answer_para(answer, "%s: %s%s", myr_design_str(verify->design, verify->design->head->name),
+                    verdict(verify), not_judged.len ? not_judged.data : "");
     show_coverage(verify, answer);
     show_states(verify, answer);
     show_patterns(verify, answer);

@@ -44,6 +44,14 @@ void verify_found_label(const struct myr_verify *verify, uint32_t found, struct 
 void verify_assumed_port(const struct myr_verify *verify, const struct myr_assumed *row,
                          struct myr_buf *buf);
 
+/* All that was assumed as one sentence; nothing where nothing was. */
+void verify_assumed_text(const struct myr_verify *verify, struct myr_buf *buf);
+/* The same as a list for programs: "assumed". */
+void verify_put_assumed(const struct myr_verify *verify, struct myr_answer *answer);
+
+/* The fewest lanes that a port needs for its planned speed. */
+uint32_t verify_planned_lanes(const struct myr_verify *verify, uint32_t port);
+
 /* Planned Gb/s of a port; of a spare one, what its kind is made for. */
 static inline uint32_t verify_planned_gbps(const struct myr_design *design, uint32_t port)
 {
