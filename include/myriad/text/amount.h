@@ -44,7 +44,7 @@ size_t myr_text_unit(double amount, const struct myr_unit *units, size_t count);
 const char *myr_text_in_unit(double amount, const struct myr_unit *units, size_t count,
                              char ret[MYR_AMOUNT_BYTES]);
 
-#define MYR_COUNT(count, word)    myr_text_count((count), (word), (char[MYR_AMOUNT_BYTES]){})
+#define MYR_COUNT(count, word) myr_text_count((count), (word), (char[MYR_AMOUNT_BYTES]){})
 /* "1,280": of a number that has no word, beside others that have. */
 #define MYR_GROUPED(number)       myr_u64_grouped((number), (char[MYR_AMOUNT_BYTES]){})
 #define MYR_NUMBER(value, digits) myr_text_number((value), (digits), (char[MYR_AMOUNT_BYTES]){})
