@@ -123,6 +123,7 @@ struct myr_verify {
     uint32_t *lane_gbps; /* by type of device: the fastest lane of its cages; 0: not known */
     uint32_t *nodes;     /* by device of the cabling: the host that it is a NIC of; MYR_NONE */
     uint8_t *by_cable;   /* by device of the cabling: a NIC that only its cable tells from others */
+    uint8_t *listed;     /* by device of the cabling: a host whose NICs are devices of their own */
     struct myr_coverage coverage;
 };
 

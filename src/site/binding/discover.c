@@ -236,7 +236,9 @@ void myr_binding_discover(struct myr_binding *binding, const struct myr_verify *
     take_wiring(&d);
     for (uint32_t found = 0; found < verify->cabling->devices.count; found++) {
         /* In the order of the sources: the first of two that want one place gets it. */
-        add_device(&d, found);
+        if (!verify->listed[found]) {
+            add_device(&d, found);
+        }
     }
     /* Where ports are found by number, they have no names to learn. */
     if (!verify->cabling->numbered) {

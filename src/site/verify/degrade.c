@@ -127,11 +127,11 @@ static const double ber_max = 2.4e-4;
 enum { FEC_GBPS = 200 }; /* links of this speed and above have no way without correction */
 
 /* All causes that apply, as bits; 0: nothing is the matter. Asked once of each link. */
-static uint8_t why_of(const struct verify_job *job, uint32_t port, bool slow)
+static uint8_t why_of(const struct verify_job *job, uint32_t port,
+                      const struct myr_cabling_link *link, bool slow)
 {
     const struct myr_verify *verify = job->verify;
     const struct myr_design *design = verify->design;
-    const struct myr_cabling_link *link = &verify->cabling->links.items[verify->found_link[port]];
     uint32_t cable = design->port_link[port] == MYR_NONE
                          ? MYR_NONE
                          : design->link_cable[design->port_link[port]];
@@ -269,6 +269,25 @@ static void degrade_by_others(struct verify_job *job)
     }
 }
 
+/* What further sources say of a link; the slowest speed of all was taken for it before. */
+static void degrade_by_repeats(struct verify_job *job)
+{
+    struct myr_verify *verify = job->verify;
+    for (size_t i = 0; i < job->repeats.count; i++) {
+        struct verify_repeat row = job->repeats.items[i];
+        if (verify->state[row.port] != MYR_STATE_RIGHT &&
+            verify->state[row.port] != MYR_STATE_DEGRADED) {
+            continue;
+        }
+        const struct myr_cabling_link *link = &verify->cabling->links.items[row.link];
+        uint8_t why = why_of(job, row.port, link, false);
+        count_words(verify, link);
+        if (why) {
+            degrade(verify, row.port, why);
+        }
+    }
+}
+
 /* The speed with most links is told, where several are slow. */
 static void note_slow_file(struct myr_verify *verify, const struct speed_table *table)
 {
@@ -337,12 +356,15 @@ void verify_degrade(struct verify_job *job)
         if (has_judged_end(verify, p)) {
             verify->why[p] = verify->why[verify->found[p]];
         } else {
-            verify->why[p] = why_of(job, p, is_slow(job, p, expected));
-            count_words(verify, &verify->cabling->links.items[verify->found_link[p]]);
+            const struct myr_cabling_link *link =
+                &verify->cabling->links.items[verify->found_link[p]];
+            verify->why[p] = why_of(job, p, link, is_slow(job, p, expected));
+            count_words(verify, link);
         }
         if (verify->why[p]) {
             verify->state[p] = MYR_STATE_DEGRADED;
         }
     }
+    degrade_by_repeats(job);
     degrade_by_others(job);
 }

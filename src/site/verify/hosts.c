@@ -159,7 +159,7 @@ void hosts_group(struct hosts *hosts, const struct identify *identify)
         struct myr_str host, nic;
         hosts->group[d] = MYR_NONE;
         /* Parts of switches have names like NICs. */
-        if (!identify_is_nic(identify, d) || identify->inside[d] ||
+        if (!identify_is_nic(identify, d) || identify->inside[d] || identify->listed[d] ||
             !hosts_split(cabling->devices.items[d].name, &host, &nic)) {
             continue;
         }

@@ -75,6 +75,7 @@ void identify_init(struct identify *identify, struct myr_arena *arena,
     identify->nodes = MYR_ARENA_NEW(arena, uint32_t, count);
     identify->inside = MYR_ARENA_NEW(arena, uint8_t, count);
     identify->by_cable = MYR_ARENA_NEW(arena, uint8_t, count);
+    identify->listed = MYR_ARENA_NEW(arena, uint8_t, count);
     memset(identify->nodes, 0xFF, count * sizeof(uint32_t));
     fill_type_ports(identify);
     if (identify->binding) {
@@ -85,6 +86,7 @@ void identify_init(struct identify *identify, struct myr_arena *arena,
 void identify_done(struct identify *identify)
 {
     myr_strmap_done(&identify->aliases);
+    myr_strmap_done(&identify->listed_nics);
     myr_strmap_done(&identify->small_hosts);
     /* Half made when an error came early: then there are no maps yet. */
     for (uint32_t t = 0; identify->type_ports && t < identify->design->devtype_count; t++) {
@@ -99,20 +101,6 @@ static struct myr_port_span of_row(const struct identify *identify, uint32_t row
     MYR_ASSERT(row < identify->binding->rows.count);
     return bound->port == MYR_NONE ? identity_of_device(identify->design, bound->device)
                                    : (struct myr_port_span){bound->port, 1};
-}
-
-/* The index of a port that the design itself calls so, in capitals or not. */
-uint32_t identify_own_index(const struct identify *identify, uint32_t type, struct myr_str name)
-{
-    char small[NAME_BYTES];
-    uint32_t index = myr_strmap_get(&identify->type_ports[type], name);
-    if (index != MYR_MAP_NONE || name.len == 0 || name.len > NAME_BYTES) {
-        return index;
-    }
-    memcpy(small, name.data, name.len);
-    return small_letters(small, name.len)
-               ? myr_strmap_get(&identify->type_ports[type], (struct myr_str){small, name.len})
-               : MYR_MAP_NONE;
 }
 
 /* The port of a host that something behind its name means: "nic3", "mlx5_3" when bound so. */
@@ -357,11 +345,6 @@ static void drop_double_claims(struct identify *identify)
     }
 }
 
-static bool is_host_type(const struct identify *identify, uint32_t type)
-{
-    return identify->spelling->boxes[type].host;
-}
-
 void identify_by_name(struct identify *identify)
 {
     const struct myr_cabling *cabling = identify->cabling;
@@ -387,12 +370,13 @@ void identify_by_name(struct identify *identify)
                                              : by_made_guid(identify, device);
     }
     drop_double_claims(identify);
+    identify_listed(identify);
     /* "node-00042" for all NICs of a host: whose it is is known, and which one it is is not. */
     for (uint32_t i = 0; i < cabling->devices.count; i++) {
         struct myr_port_span own = identify->devices[i];
         uint32_t device = own.count ? identify->design->port_device[own.first] : MYR_NONE;
         if (own.count > 1 && identify_is_nic(identify, i) &&
-            is_host_type(identify, identify->design->device_type[device])) {
+            identify_is_host_type(identify, identify->design->device_type[device])) {
             identify->nodes[i] = device;
             identify->devices[i] = nobody;
         }
@@ -412,25 +396,6 @@ static uint32_t nic_port_as(const struct identify *identify, struct myr_port_spa
     uint64_t number;
     bool fits = myr_str_to_u64(port, &number) && number > 0 && number <= planes;
     return fits ? as.first : MYR_NONE;
-}
-
-/* A port's own name on a host, as long as it is of a network that is judged. */
-static uint32_t host_port_as(const struct identify *identify, uint32_t device, struct myr_str port,
-                             bool judged)
-{
-    const struct myr_design *design = identify->design;
-    uint32_t type = design->device_type[device];
-    uint32_t index = identify_own_index(identify, type, port);
-    if (index == MYR_MAP_NONE) {
-        index = spelling_read_by(spelling_of(identify->spelling, type, port),
-                                 identify->spelling->systems[type]);
-        return index == MYR_NONE || index == MYR_PORT_SPARE ? MYR_NONE
-                                                            : design->first_port[device] + index;
-    }
-    uint32_t found = design->first_port[device] + index;
-    /* "eth0" of the service network may be the name of a NIC of another one here. */
-    bool wanted = identify->nets >> myr_design_port_group(design, found)->net & 1;
-    return wanted || !judged ? found : MYR_NONE;
 }
 
 /*
@@ -492,12 +457,12 @@ static uint32_t port_as(const struct identify *identify, struct myr_port_span as
     if (bound != MYR_NONE) {
         return bound;
     }
-    if (is_host_type(identify, type)) {
+    if (identify_is_host_type(identify, type)) {
         bool numbered = identify->cabling->numbered; /* which tells nothing of several NICs */
         uint32_t only = numbered && as.count == 1 ? nic_port_as(identify, as, port) : MYR_NONE;
         return only != MYR_NONE || (numbered && as.count > 1)
                    ? only
-                   : host_port_as(identify, device, port, judged);
+                   : identify_host_port(identify, device, port, judged);
     }
     uint32_t index = switch_index_as(identify, type, port, port_count);
     return index == MYR_NONE || index == MYR_PORT_SPARE ? MYR_NONE : as.first + index;
@@ -518,35 +483,17 @@ bool identify_is_spare(const struct identify *identify, struct myr_cabling_end e
         return false;
     }
     uint32_t type = identify->design->device_type[identify->design->port_device[as.first]];
-    return !is_host_type(identify, type) &&
+    return !identify_is_host_type(identify, type) &&
            switch_index_as(identify, type, end.port,
                            identify->cabling->devices.items[end.device].port_count) ==
                MYR_PORT_SPARE;
 }
 
-enum { ALIAS_MAX = 300, ALIAS_DEVICE_BYTES = 4 };
-
-/* One map serves all found devices: the number stands in front of the name. */
-static struct myr_str alias_key(uint32_t found, struct myr_str name, char ret[ALIAS_MAX])
-{
-    size_t len = ALIAS_DEVICE_BYTES;
-    for (uint32_t i = 0; i < ALIAS_DEVICE_BYTES; i++) {
-        ret[i] = (char)(found >> (8 * i));
-    }
-    for (size_t i = 0; i < name.len && len < ALIAS_MAX; i++) {
-        char c = name.data[i];
-        if (c != ' ') { /* names are the same in capitals, and with blanks */
-            ret[len++] = (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
-        }
-    }
-    return (struct myr_str){ret, len};
-}
-
 /* The first meaning of a name stays. */
 void identify_alias(struct identify *identify, uint32_t found, struct myr_str name, uint32_t port)
 {
-    char text[ALIAS_MAX];
-    struct myr_str key = alias_key(found, name, text);
+    char text[IDENTIFY_KEY_MAX];
+    struct myr_str key = identify_key(found, name, text);
     MYR_ASSERT(port < identify->design->port_count);
     key.data = myr_arena_strndup(identify->arena, key.data, key.len);
     (void)myr_strmap_add(&identify->aliases, key, port);
@@ -554,9 +501,12 @@ void identify_alias(struct identify *identify, uint32_t found, struct myr_str na
 
 uint32_t identify_port(const struct identify *identify, struct myr_cabling_end end)
 {
-    char text[ALIAS_MAX];
+    char text[IDENTIFY_KEY_MAX];
     struct myr_port_span as = identify->devices[end.device];
     uint32_t ports = identify->cabling->devices.items[end.device].port_count;
+    if (as.count == 0 && identify->listed[end.device]) {
+        return identify_listed_port(identify, end);
+    }
     uint32_t port = port_as(identify, as, end.port, ports, true);
     /*
      * Rules first, then what was learnt of this device, at last also ports of networks not judged.
@@ -565,7 +515,7 @@ uint32_t identify_port(const struct identify *identify, struct myr_cabling_end e
         return port;
     }
     if (identify->aliases.count) {
-        port = myr_strmap_get(&identify->aliases, alias_key(end.device, end.port, text));
+        port = myr_strmap_get(&identify->aliases, identify_key(end.device, end.port, text));
     }
     return identify->aliases.count && port != MYR_MAP_NONE
                ? port

@@ -23,6 +23,8 @@ struct identify {
     uint8_t *inside;   /* by found device: a part of a switch, never a cable's end */
     uint8_t *by_cable; /* by found device: a NIC that only its cable tells from others */
     bool any_by_cable; /* there is one */
+    uint8_t *listed; /* by found device: a host whose NICs a list beside InfiniBand's files names */
+    struct myr_strmap listed_nics; /* of those, device and port's name, to the found device */
     struct spelling *spelling;
     uint32_t nets;                   /* that are judged, as bits */
     const struct myr_hca_name *hcas; /* what hosts call their ports, as the user told it */
@@ -48,6 +50,25 @@ uint32_t identify_device_named(const struct identify *identify, struct myr_str n
 
 /* The index of a port that the design itself calls so, in capitals or not; MYR_MAP_NONE: none. */
 uint32_t identify_own_index(const struct identify *identify, uint32_t type, struct myr_str name);
+
+static inline bool identify_is_host_type(const struct identify *identify, uint32_t type)
+{
+    return identify->spelling->boxes[type].host;
+}
+
+/* A port's own name on a host; 'judged': only of a network that is judged. */
+uint32_t identify_host_port(const struct identify *identify, uint32_t device, struct myr_str port,
+                            bool judged);
+
+/* The number of a found device and a port's name in small letters, as one key of a map. */
+enum { IDENTIFY_KEY_MAX = 300 };
+struct myr_str identify_key(uint32_t found, struct myr_str name, char ret[IDENTIFY_KEY_MAX]);
+
+/* Notes the hosts whose NICs a list names as their ports, beside files that have them as devices.
+ */
+void identify_listed(struct identify *identify);
+/* The port of such a host: that of the NIC that is called so, or the one that the design does. */
+uint32_t identify_listed_port(const struct identify *identify, struct myr_cabling_end end);
 
 /* "MF0;sw-a07-2:Q3400_RA/U3" is chip 3 of the box "sw-a07-2"; 0: no chip is told. */
 uint32_t identify_chip(struct myr_str name, struct myr_str *ret_box);

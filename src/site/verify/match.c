@@ -310,6 +310,52 @@ static bool is_repeated(const struct matcher *matcher, uint32_t a, uint32_t b)
     return x->device == y->device && myr_str_eq(x->port, y->port);
 }
 
+/* InfiniBand's own numbers at both ends, of other chips than before: a part of one link. */
+static bool is_other_chip(const struct matcher *matcher, uint32_t first, uint32_t second)
+{
+    const struct myr_cabling_link *x = &matcher->cabling->links.items[first];
+    const struct myr_cabling_link *y = &matcher->cabling->links.items[second];
+    uint64_t number;
+    bool straight = x->a.device == y->a.device && x->b.device == y->b.device;
+    bool turned = x->a.device == y->b.device && x->b.device == y->a.device;
+    return matcher->cabling->numbered && !straight && !turned &&
+           myr_str_to_u64(x->a.port, &number) && myr_str_to_u64(x->b.port, &number) &&
+           myr_str_to_u64(y->a.port, &number) && myr_str_to_u64(y->b.port, &number);
+}
+
+/* Whether a link says more of its speed than the other one, or says that it is slower. */
+static bool tells_worse(const struct myr_cabling_link *link, const struct myr_cabling_link *than)
+{
+    if (link->gbps != than->gbps) {
+        return link->gbps && (than->gbps == 0 || link->gbps < than->gbps);
+    }
+    return link->width && (than->width == 0 || link->width < than->width);
+}
+
+/* Chips that share a port tell the same link once each; another source tells it again. */
+static void note_repeat(struct matcher *matcher, uint32_t link, uint32_t a, uint32_t b)
+{
+    struct myr_verify *verify = matcher->verify;
+    uint32_t known = verify_is_foreign(verify, a) ? b : a, first = verify->found_link[known];
+    uint32_t far = verify->found[known];
+    uint8_t *planes = matcher->job->planes;
+    if (verify_is_foreign(verify, known) || first == link) {
+        return;
+    }
+    if (is_other_chip(matcher, first, link)) {
+        planes[known] = (uint8_t)(planes[known] + (planes[known] < UINT8_MAX));
+        return;
+    }
+    bool parts = planes[known] || (!verify_is_foreign(verify, far) && planes[far]);
+    const struct myr_cabling_link *links = matcher->cabling->links.items;
+    if (!parts && tells_worse(&links[link], &links[first])) {
+        verify->found_link[known] = verify->found_link[far] = link;
+        link = first;
+    }
+    struct verify_repeat row = {known, link};
+    myr_vec_push(&matcher->job->repeats, row);
+}
+
 /* Links that both ends tell: two different ones at a port are a mistake in the files. */
 static int match_lists(struct matcher *matcher, struct myr_err *err)
 {
@@ -324,10 +370,7 @@ static int match_lists(struct matcher *matcher, struct myr_err *err)
             continue;
         }
         if (is_repeated(matcher, a, b)) {
-            /* Chips that share a port tell the same link once each. */
-            if (a < verify->design->port_count && matcher->job->planes[a] < UINT8_MAX) {
-                matcher->job->planes[a]++;
-            }
+            note_repeat(matcher, i, a, b);
             continue;
         }
         if (verify->found[a] != MYR_NONE || verify->found[b] != MYR_NONE) {
@@ -424,11 +467,7 @@ static void note_doubts(struct matcher *matcher)
             continue;
         }
         if (is_repeated(matcher, a, b)) {
-            /* Another chip of the same box tells of its part of the link. */
-            bool part = matcher->cabling->numbered && verify->found_link[a] != i;
-            if (part && !verify_is_foreign(verify, a) && matcher->job->planes[a] < UINT8_MAX) {
-                matcher->job->planes[a]++;
-            }
+            note_repeat(matcher, i, a, b);
             continue;
         }
         verify->contradicted++;

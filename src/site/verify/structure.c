@@ -447,7 +447,7 @@ void identify_by_structure(struct identify *identify, struct myr_verify *verify)
     s.taken = MYR_ARENA_NEW(identify->arena, uint32_t, s.design->port_count);
     for (uint32_t d = 0; d < devices; d++) {
         struct myr_port_span known = identify->devices[d];
-        s.open[d] = known.count == 0 && !identify->inside[d];
+        s.open[d] = known.count == 0 && !identify->inside[d] && !identify->listed[d];
         s.open_count += s.open[d];
         if (known.count) {
             s.taken[known.first] = d + 1;

@@ -233,6 +233,7 @@ static void repair_all(struct verify_job *job)
 static void verify_job_done(struct verify_job *job)
 {
     identify_done(&job->identify);
+    myr_vec_done(&job->repeats);
     spelling_done(&job->spelling);
     myr_port_names_done(&job->names);
 }
@@ -262,6 +263,7 @@ int myr_verify(struct myr_verify *ret, struct myr_arena *arena, const struct myr
     identify_by_structure(&job.identify, ret);
     ret->by_cable = job.identify.by_cable;
     ret->nodes = job.identify.nodes;
+    ret->listed = job.identify.listed;
     MYR_TRY(verify_match(&job, err));
     ret->name_conflicts = job.identify.name_conflicts;
     ret->places = job.identify.devices;

@@ -14,12 +14,18 @@ enum verify_flag {
     VERIFY_UNREAD = 8, /* a neighbour is told, and could not be read */
 };
 
+/* A link that another source told before, with what else it says of it. */
+struct verify_repeat {
+    uint32_t port, link; /* one of its ports */
+};
+
 struct verify_job {
     struct myr_verify *verify;
     struct identify identify;
     struct spelling spelling;
     struct myr_port_names names; /* the built-in rules, where no others were given */
     uint8_t *flags;              /* by port of the design */
+    MYR_VEC(struct verify_repeat) repeats;
     uint8_t *planes; /* by port: how often its link was told by another chip of the same box */
 };
 
