@@ -5,6 +5,18 @@
  * decided when the systems of a type are known.
  */
 
+/*
+ * A name of up to eight bytes as a number, with its type and length, and its place in 'spelled'.
+ * Ports of a fabric have some hundred names, nearly all as short, and each end is asked for several
+ * times: a look here saves a hash, a search and a comparison of texts.
+ */
+enum { RECENT_BITS = 9, SHORT_BYTES = sizeof(uint64_t) };
+struct spelling_recent {
+    uint64_t name;
+    uint32_t type_length;
+    uint32_t spelled; /* its place + 1; 0: nothing is here yet */
+};
+
 void spelling_init(struct spelling *spelling, struct myr_arena *arena,
                    const struct myr_design *design, const struct myr_port_names *names,
                    const struct myr_catalog *catalog)
@@ -13,6 +25,7 @@ void spelling_init(struct spelling *spelling, struct myr_arena *arena,
     *spelling = (struct spelling){.arena = arena, .design = design, .names = names};
     spelling->boxes = MYR_ARENA_NEW(arena, struct myr_box, types);
     spelling->words = MYR_ARENA_NEW(arena, struct myr_strmap, types);
+    spelling->recent = MYR_ARENA_NEW(arena, struct spelling_recent, 1U << RECENT_BITS);
     spelling->systems = MYR_ARENA_NEW(arena, uint32_t, types);
     spelling->assumed = MYR_ARENA_NEW(arena, uint8_t, types);
     for (uint32_t s = 0; s < names->systems.count; s++) {
@@ -58,7 +71,7 @@ static void read_all(const struct spelling *spelling, uint32_t type, struct myr_
 }
 
 /* Names repeat on every box of a type: each is read once, and kept. */
-struct spelled *spelling_of(struct spelling *spelling, uint32_t type, struct myr_str name)
+static uint32_t place_of(struct spelling *spelling, uint32_t type, struct myr_str name)
 {
     struct myr_strmap *words = &spelling->words[type];
     uint32_t at = myr_strmap_get(words, name);
@@ -70,7 +83,29 @@ struct spelled *spelling_of(struct spelling *spelling, uint32_t type, struct myr
         myr_vec_push(&spelling->spelled, fresh);
         (void)myr_strmap_add(words, kept, at);
     }
-    return &spelling->spelled.items[at];
+    return at;
+}
+
+struct spelled *spelling_of(struct spelling *spelling, uint32_t type, struct myr_str name)
+{
+    /* An odd number that spreads neighbours: the upper bits of the product are taken. */
+    const uint64_t spread = UINT64_C(0x9E3779B97F4A7C15);
+    if (name.len > SHORT_BYTES) {
+        uint32_t at = place_of(spelling, type, name); /* which may move the others */
+        return &spelling->spelled.items[at];
+    }
+    struct spelling_recent asked = {.type_length = type << 4 | (uint32_t)name.len};
+    for (size_t i = 0; i < name.len; i++) {
+        asked.name = asked.name << 8 | (unsigned char)name.data[i];
+    }
+    uint64_t product = (asked.name ^ (uint64_t)asked.type_length << 56) * spread;
+    struct spelling_recent *recent = &spelling->recent[product >> (64 - RECENT_BITS)];
+    if (!recent->spelled || recent->name != asked.name ||
+        recent->type_length != asked.type_length) {
+        asked.spelled = place_of(spelling, type, name) + 1;
+        *recent = asked;
+    }
+    return &spelling->spelled.items[recent->spelled - 1];
 }
 
 /* Two different readings are none: the name stays unread. */

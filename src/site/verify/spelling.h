@@ -30,6 +30,7 @@ struct spelling {
     struct myr_box *boxes;    /* by type of device */
     struct myr_strmap *words; /* by type: a name to its place in 'spelled' */
     MYR_VEC(struct spelled) spelled;
+    struct spelling_recent *recent; /* short names that were asked for last, by a hash of them */
     uint32_t *systems;   /* by type: those that are left, as bits; 0: none reads all names */
     uint8_t *assumed;    /* by type: the other ends of the cables decided */
     uint32_t management; /* the system that knows names of management ports alone, as a bit */
