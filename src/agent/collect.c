@@ -10,6 +10,7 @@
 
 #include "files.h"
 #include "inventory.h"
+#include "myriad/text.h"
 #include "nvml.h"
 
 /* Empty where it cannot be read; some of these are for root alone. */
@@ -145,8 +146,8 @@ void inventory_collect(struct myr_answer *answer)
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     myr_answer_u64(answer, "cpus", cpus > 0 ? (uint64_t)cpus : 0);
     myr_answer_u64(answer, "memory_bytes", memory_bytes());
-    myr_answer_fact(answer, "CPUs", "%ld", cpus);
-    myr_answer_fact(answer, "memory", "%llu GiB", (unsigned long long)(memory_bytes() >> 30));
+    myr_answer_fact(answer, "CPUs", "%s", MYR_GROUPED((uint64_t)cpus));
+    myr_answer_fact(answer, "memory", "%s GiB", MYR_GROUPED(memory_bytes() >> 30));
     nvml_collect(answer);
     topology_collect(answer);
     myr_answer_list(answer, "nics");

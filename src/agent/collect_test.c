@@ -156,7 +156,7 @@ static void a_node(void **state)
     snprintf(line, sizeof(line), "\"cpus\":%ld,\"memory_bytes\":2164663517184,",
              sysconf(_SC_NPROCESSORS_ONLN));
     holds(&text, line);
-    snprintf(line, sizeof(line), "CPUs%ldmemory2016GiBGPUs0", sysconf(_SC_NPROCESSORS_ONLN));
+    snprintf(line, sizeof(line), "CPUs%ldmemory2,016GiBGPUs0", sysconf(_SC_NPROCESSORS_ONLN));
     holds(&text, line);
     holds(&text,
           "\"nics\":[{\"name\":\"mlx5_0\",\"guid\":\"b8ce:f603:0000:0001\","

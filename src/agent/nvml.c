@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "myriad/text.h"
+
 /* The few things of the library's interface that are used here; their shapes are fixed by it. */
 enum {
     NVML_OK = 0,
@@ -151,7 +153,8 @@ void nvml_tell(const struct nvml *nvml, const char *why, struct myr_answer *answ
         put_gpu(answer, nvml, i);
     }
     myr_answer_end(answer);
-    myr_answer_fact(answer, "GPUs", "%u%s%s", why ? 0 : count, why ? ": " : "", why ? why : "");
+    myr_answer_fact(answer, "GPUs", "%s%s%s", MYR_GROUPED(why ? 0 : count), why ? ": " : "",
+                    why ? why : "");
     myr_answer_table(answer, gpus, columns, MYR_ARRAY_COUNT(columns));
     myr_answer_rows(answer, gpus);
     if (begun) {

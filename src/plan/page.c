@@ -173,8 +173,8 @@ static void show_total(const struct myr_design *design, struct myr_answer *answe
     myr_plan_money(design->head->total_cents, myr_design_str(design, design->head->currency),
                    money);
     if (unpriced) {
-        myr_answer_fact(answer, "price", "%s, without %u unpriced line%s", money, unpriced,
-                        unpriced == 1 ? "" : "s");
+        myr_answer_fact(answer, "price", "%s, without %s", money,
+                        MYR_COUNT(unpriced, "unpriced line"));
     } else {
         myr_answer_fact(answer, "price", "%s", money);
     }

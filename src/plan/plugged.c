@@ -121,11 +121,10 @@ uint32_t myr_plan_physical(const struct myr_design *design, const struct myr_cat
         myr_answer_end(answer);
     }
     myr_answer_end(answer);
-    myr_answer_para(answer,
-                    "%u device types and %u cable types held against the parts: %zu finding%s, %u "
-                    "not accepted.",
-                    design->devtype_count, design->cabletype_count, physical.findings.count,
-                    physical.findings.count == 1 ? "" : "s", open);
+    myr_answer_para(answer, "%s and %s held against the parts: %s, %s not accepted.",
+                    MYR_COUNT(design->devtype_count, "device type"),
+                    MYR_COUNT(design->cabletype_count, "cable type"),
+                    MYR_COUNT(physical.findings.count, "finding"), MYR_GROUPED(open));
     if (physical.findings.count) {
         myr_answer_table(answer, *ret_rows, columns, MYR_ARRAY_COUNT(columns));
     }

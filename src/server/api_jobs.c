@@ -495,12 +495,14 @@ static bool put_cluster(const struct server *server, uint32_t id, struct myr_jso
         return false;
     }
     put_line(json, "cluster",
-             "%u of %s may take jobs, too few for %s: %u drained or being drained, %u in repair, "
-             "%u suspect, %u joining or under test, %u never came",
-             usable, MYR_COUNT(server->rows.node_count, "node"), MYR_COUNT(job.spec.gpus, "GPU"),
-             states[MYR_NODE_DRAINED] + states[MYR_NODE_DRAINING], states[MYR_NODE_REPAIR],
-             states[MYR_NODE_SUSPECT], states[MYR_NODE_JOINING] + states[MYR_NODE_CHECKING],
-             states[MYR_NODE_UNKNOWN]);
+             "%s of %s may take jobs, too few for %s: %s drained or being drained, %s in repair, "
+             "%s suspect, %s joining or under test, %s never came",
+             MYR_GROUPED(usable), MYR_COUNT(server->rows.node_count, "node"),
+             MYR_COUNT(job.spec.gpus, "GPU"),
+             MYR_GROUPED(states[MYR_NODE_DRAINED] + states[MYR_NODE_DRAINING]),
+             MYR_GROUPED(states[MYR_NODE_REPAIR]), MYR_GROUPED(states[MYR_NODE_SUSPECT]),
+             MYR_GROUPED(states[MYR_NODE_JOINING] + states[MYR_NODE_CHECKING]),
+             MYR_GROUPED(states[MYR_NODE_UNKNOWN]));
     return true;
 }
 

@@ -93,6 +93,8 @@ def main():
     if not words:
         sys.exit(__doc__)
     myriad, wanted = os.path.abspath(words[0]), words[1:] or ["*"]
+    if not os.path.isfile(myriad) or not os.access(myriad, os.X_OK):
+        sys.exit(f"{words[0]}: no program is there, and --rewrite would keep what a shell says of it")
     cases = [case for case in sorted(HERE.glob("*.cmd"))
              if any(fnmatch.fnmatch(case.stem, pattern) for pattern in wanted)]
     if "--rewrite" not in sys.argv:

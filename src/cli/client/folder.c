@@ -71,8 +71,9 @@ static int doctor_run(struct cli *cli, struct myr_err *err)
     myr_answer_u64(answer, "bad", counts[MYR_VERDICT_BAD]);
     myr_answer_rows(answer, list);
     myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
-    myr_answer_fact(answer, "in all", "%s, %s, %u bad", MYR_COUNT(found->count + of_relay, "check"),
-                    MYR_COUNT(counts[MYR_VERDICT_WARN], "warning"), counts[MYR_VERDICT_BAD]);
+    myr_answer_fact(answer, "in all", "%s, %s, %s bad", MYR_COUNT(found->count + of_relay, "check"),
+                    MYR_COUNT(counts[MYR_VERDICT_WARN], "warning"),
+                    MYR_GROUPED(counts[MYR_VERDICT_BAD]));
     cli->no = counts[MYR_VERDICT_BAD] > 0;
     return MYR_OK;
 }

@@ -79,9 +79,9 @@ static void show(struct cli *cli, const struct myr_doc *doc)
     myr_answer_fact(answer, "GPUs", "%s, %s busy%s%s", client_text(cli, doc, "gpus"),
                     client_text(cli, doc, "busy"), client_text(cli, doc, "kind")[0] ? ", " : "",
                     client_text(cli, doc, "kind"));
-    myr_answer_fact(answer, "machine", "%s CPUs, %lld GiB of memory, serial %s",
+    myr_answer_fact(answer, "machine", "%s CPUs, %s GiB of memory, serial %s",
                     client_text(cli, inventory, "cpus"),
-                    (long long)(client_i64(inventory, "memory_bytes") >> 30),
+                    MYR_GROUPED((uint64_t)client_i64(inventory, "memory_bytes") >> 30),
                     client_text(cli, inventory, "serial")[0] ? client_text(cli, inventory, "serial")
                                                              : "-");
     const char *address = client_text(cli, doc, "address");

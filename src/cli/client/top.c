@@ -61,8 +61,8 @@ static void put_bar(struct cli *cli, const struct myr_doc *cluster)
     }
     bar[BAR] = '\0';
     myr_answer_fact(&cli->answer, "GPUs", "[%s]", bar);
-    myr_answer_fact(&cli->answer, "", "%lld busy (#), %lld free (.) of %lld", (long long)busy,
-                    (long long)free_gpus, (long long)all);
+    myr_answer_fact(&cli->answer, "", "%s busy (#), %s free (.) of %s", MYR_GROUPED((uint64_t)busy),
+                    MYR_GROUPED((uint64_t)free_gpus), MYR_GROUPED((uint64_t)all));
 }
 
 /* Of a stream of events, so much as was there when we asked. */

@@ -106,8 +106,9 @@ static int run(struct cli *cli, struct myr_err *err)
     myr_answer_end(answer);
     myr_answer_end(answer);
     myr_answer_rows(answer, changes);
-    myr_answer_fact(answer, "nodes", "%lld, %lld of them %s", (long long)now,
-                    (long long)(now - before), options->dry_run ? "would be new" : "new");
+    myr_answer_fact(answer, "nodes", "%s, %s of them %s", MYR_GROUPED((uint64_t)now),
+                    MYR_GROUPED((uint64_t)(now - before)),
+                    options->dry_run ? "would be new" : "new");
     /* New nodes are unknown until their agents come. */
     myr_answer_next(answer, NULL, "myriad node list --state unknown%s", client_where(cli));
     return MYR_OK;

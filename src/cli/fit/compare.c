@@ -145,8 +145,8 @@ static void show(struct cli *cli, const struct myr_log_comparison *it,
     double step_s = c->cost.step_s;
     myr_answer_para(answer, "%s on %s x %s, %s", it->model.name, MYR_GROUPED(it->query.gpus),
                     it->query.it.device->name, cli_layout_words(&cli->arena, &it->layout));
-    myr_answer_fact(answer, "measured", "%.3f s a step, %zu iteration%s", c->measured_s,
-                    it->log.elapsed_s.values.count, it->log.elapsed_s.values.count == 1 ? "" : "s");
+    myr_answer_fact(answer, "measured", "%.3f s a step, %s", c->measured_s,
+                    MYR_COUNT(it->log.elapsed_s.values.count, "iteration"));
     myr_answer_fact(answer, "predicted", "%.3f s (90 %%: %.3f to %.3f s): %+.1f %%", step_s,
                     it->low_s, it->high_s, 100 * c->error);
     myr_answer_table(answer, phases, columns, MYR_ARRAY_COUNT(columns));

@@ -118,10 +118,11 @@ static void show_rounded(struct myr_answer *answer, const struct myr_scale_curve
     if (rounded > 0) {
         const struct myr_scale_point *p = &weak->points[last];
         myr_answer_para(answer,
-                        "Weak: in proportion to the GPUs the batch is no whole number on %u of %u "
-                        "sizes and is rounded there to one that layouts divide, as on %u GPUs %u "
-                        "for %.2f (batch_share).",
-                        rounded, weak->count, p->gpus, p->batch, p->batch_share);
+                        "Weak: in proportion to the GPUs the batch is no whole number on %s of %s "
+                        "sizes and is rounded there to one that layouts divide, as on %s %s for "
+                        "%.2f (batch_share).",
+                        MYR_GROUPED(rounded), MYR_GROUPED(weak->count), MYR_COUNT(p->gpus, "GPU"),
+                        MYR_GROUPED(p->batch), p->batch_share);
     }
 }
 
@@ -136,7 +137,8 @@ static void show_rest(struct myr_answer *answer, const struct myr_scale_curves *
     }
     show_rounded(answer, &curves->weak);
     if (missing > 0) {
-        myr_answer_para(answer, "Up to %u GPUs some points are missing: no layout fits.", missing);
+        myr_answer_para(answer, "Up to %s some points are missing: no layout fits.",
+                        MYR_COUNT(missing, "GPU"));
     }
     myr_answer_heading(answer, "Timers of the last point, least and most over stages");
     for (int i = 0; i < MYR_FIT_TIMER_COUNT; i++) {

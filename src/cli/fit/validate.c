@@ -125,7 +125,8 @@ static void put_tree(struct myr_answer *answer, const struct myr_runs *runs,
         MYR_COLUMN("family", "FAMILY", 0),
         MYR_COLUMN("n", "RUNS", MYR_COLUMN_NUMBER),
         {"median", "MEDIAN ERROR %", MYR_COLUMN_NUMBER, 2}};
-    myr_answer_fact(answer, "runs", "%u, %u with a time", runs->count, result->timed);
+    myr_answer_fact(answer, "runs", "%s, %s with a time", MYR_GROUPED(runs->count),
+                    MYR_GROUPED(result->timed));
     myr_answer_fact(answer, "expressible", "%.1f %%", result->coverage);
     if (timed) {
         myr_answer_fact(answer, "error", "median %.2f %%, mean %.2f %%, 90th %.2f %%",

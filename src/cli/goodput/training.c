@@ -223,11 +223,15 @@ static void show_spares(struct cli *cli, const struct myr_training *t, const str
 {
     const char *left = "";
     if (t->it.has_design && t->nodes_left < c->spares) {
-        left = myr_arena_printf(&cli->arena, "; the design has %u left", t->nodes_left);
+        left =
+            myr_arena_printf(&cli->arena, "; the design has %s left", MYR_GROUPED(t->nodes_left));
     }
     myr_answer_fact(&cli->answer, "spares",
-                    "%u node%s (%.2g in repair on average; short %.2g %% of the time)%s", c->spares,
-                    c->spares == 1 ? "" : "s", c->repairs, 100 * c->spares_out, left);
+                    "%s (%s in repair on average; short %.2g %% of the time)%s",
+                    MYR_COUNT(c->spares, "node"),
+                    c->repairs < 99.5 ? myr_arena_printf(&cli->arena, "%.2g", c->repairs)
+                                      : MYR_NUMBER(c->repairs, 0),
+                    100 * c->spares_out, left);
 }
 
 static void show_case(struct cli *cli, const struct myr_training *t,

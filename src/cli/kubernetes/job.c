@@ -122,7 +122,7 @@ static void show(struct cli *cli, const struct kubernetes_job *how, const struct
     myr_answer_rows(answer, list);
     myr_answer_fact(answer, "job", "%s", name);
     myr_answer_fact(answer, "namespace", "%s", space);
-    myr_answer_fact(answer, "pods", "%llu", (unsigned long long)pods);
+    myr_answer_fact(answer, "pods", "%s", MYR_GROUPED(pods));
     myr_answer_next(answer, NULL, "kubectl --kubeconfig %s%s%s describe job %s -n %s",
                     myr_answer_word(answer, how->kubeconfig), how->context ? " --context " : "",
                     how->context ? myr_answer_word(answer, how->context) : "", name, space);

@@ -190,11 +190,10 @@ static void put_report(struct cli *cli, const struct myr_kube_report *r)
     myr_answer_end(a);
     myr_answer_end(a);
     myr_answer_rows(a, list);
-    myr_answer_fact(a, "bound", "%llu gangs, %llu pods; %llu gangs made again",
-                    (unsigned long long)r->gangs_bound, (unsigned long long)r->pods_bound,
-                    (unsigned long long)r->gangs_remade);
-    myr_answer_fact(a, "requests", "%llu, %.2f a second; %.2f a second at idle, without the lease",
-                    (unsigned long long)r->requests, r->requests_per_s, r->idle_requests_per_s);
+    myr_answer_fact(a, "bound", "%s, %s; %s made again", MYR_COUNT(r->gangs_bound, "gang"),
+                    MYR_COUNT(r->pods_bound, "pod"), MYR_COUNT(r->gangs_remade, "gang"));
+    myr_answer_fact(a, "requests", "%s, %.2f a second; %.2f a second at idle, without the lease",
+                    MYR_GROUPED(r->requests), r->requests_per_s, r->idle_requests_per_s);
     myr_answer_fact(a, "own work", "%.3f ms a gang (p50), %.3f ms (p99): measured", r->work_p50_ms,
                     r->work_p99_ms);
 }

@@ -94,7 +94,7 @@ static void show(struct cli *cli, const struct myr_audit *audit)
     myr_answer_header(answer, "rule where message expected found difference");
     myr_answer_fact(answer, "read", "%s, %s, %s", MYR_COUNT(audit->lines, "line"),
                     MYR_COUNT(audit->claims, "claim"), MYR_COUNT(audit->racks, "rack"));
-    myr_answer_fact(answer, "findings", "%zu", audit->findings.count);
+    myr_answer_fact(answer, "findings", "%s", MYR_GROUPED(audit->findings.count));
     if (audit->findings.count) {
         myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
     }

@@ -90,9 +90,9 @@ static int relay_run(struct cli *cli, struct myr_err *err)
     myr_answer_end(answer);
     myr_answer_end(answer);
     myr_answer_rows(answer, list);
-    myr_answer_fact(answer, "ended", "%u agents at most, %llu frames up, %llu down",
-                    report.agents_most, (unsigned long long)report.frames_up,
-                    (unsigned long long)report.frames_down);
+    myr_answer_fact(answer, "ended", "%s agents at most, %s frames up, %s down",
+                    MYR_GROUPED(report.agents_most), MYR_GROUPED(report.frames_up),
+                    MYR_GROUPED(report.frames_down));
     return MYR_OK;
 }
 

@@ -100,9 +100,8 @@ static void fill(struct myr_answer *answer, const struct myr_bench_answer *a)
     myr_answer_fact(answer, "decisions", "%s a second of CPU time",
                     myr_u64_grouped((uint64_t)a->decisions_per_s, rate));
     if (a->has_defrag) {
-        myr_answer_fact(answer, "defragmentation", "moves %llu GPU%s, no plan less than %llu",
-                        (unsigned long long)a->defrag_gpus_moved, cli_s(a->defrag_gpus_moved),
-                        (unsigned long long)a->defrag_gpus_least);
+        myr_answer_fact(answer, "defragmentation", "moves %s, no plan less than %s",
+                        MYR_COUNT(a->defrag_gpus_moved, "GPU"), MYR_GROUPED(a->defrag_gpus_least));
     }
     myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
 }

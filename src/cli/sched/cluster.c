@@ -23,12 +23,9 @@ void sched_put_cluster(struct myr_answer *answer, const struct myr_cluster *clus
 
 void sched_show_cluster(struct myr_answer *answer, const struct myr_cluster *cluster)
 {
-    char nodes[32];
     const struct myr_place_shape *shape = &cluster->shape;
-    myr_answer_fact(answer, "cluster", "%s node%s of %u GPU%s%s, %u node%s a leaf%s",
-                    myr_u64_grouped(shape->nodes, nodes), shape->nodes == 1 ? "" : "s",
-                    shape->gpus_per_node, shape->gpus_per_node == 1 ? "" : "s",
-                    cluster->assumed_gpus_per_node ? " (assumed)" : "", shape->group_nodes,
-                    shape->group_nodes == 1 ? "" : "s",
-                    cluster->assumed_leaf_nodes ? " (assumed)" : "");
+    myr_answer_fact(
+        answer, "cluster", "%s of %s%s, %s a leaf%s", MYR_COUNT(shape->nodes, "node"),
+        MYR_COUNT(shape->gpus_per_node, "GPU"), cluster->assumed_gpus_per_node ? " (assumed)" : "",
+        MYR_COUNT(shape->group_nodes, "node"), cluster->assumed_leaf_nodes ? " (assumed)" : "");
 }

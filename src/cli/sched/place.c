@@ -259,8 +259,8 @@ static void show(struct cli *cli, const struct myr_place_answer *a, const struct
     const struct options *options = cli->options;
     struct myr_answer *answer = &cli->answer;
     if (a->request.nodes < a->nodes_asked) {
-        myr_answer_para(answer, "Nodes placed: %u of the %u asked for.", a->request.nodes,
-                        a->nodes_asked);
+        myr_answer_para(answer, "Nodes placed: %s of the %s asked for.",
+                        MYR_GROUPED(a->request.nodes), MYR_GROUPED(a->nodes_asked));
     }
     for (uint32_t i = 0; i < a->sentence_count; i++) {
         myr_answer_para(answer, "%s", a->sentences[i]);

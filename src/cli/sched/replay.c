@@ -158,8 +158,8 @@ static void show_result(struct myr_answer *answer, const struct myr_replay_answe
     }
     myr_answer_fact(answer, "utilisation", "%.1f %% of the GPU hours",
                     100 * result->gpu_utilisation);
-    myr_answer_fact(answer, "preemptions", "%llu, %.2f %% of the GPU hours lost",
-                    (unsigned long long)result->preemptions, result->lost_gpu_hours_percent);
+    myr_answer_fact(answer, "preemptions", "%s, %.2f %% of the GPU hours lost",
+                    MYR_GROUPED(result->preemptions), result->lost_gpu_hours_percent);
 }
 
 /* Waits by size of the job: the mean of all hides how large ones fare. */

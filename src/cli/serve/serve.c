@@ -231,8 +231,9 @@ static int serve_run(struct cli *cli, struct myr_err *err)
     if (options->once) {
         uint64_t healthy_gpus = (uint64_t)report.healthy * report.gpus_per_node;
         cli->no = report.healthy < report.nodes; /* it was told to end before all were well */
-        myr_answer_fact(&cli->answer, "came up", "%u of %s healthy, %s", report.healthy,
-                        MYR_COUNT(report.nodes, "node"), MYR_COUNT(healthy_gpus, "GPU"));
+        myr_answer_fact(&cli->answer, "came up", "%s of %s healthy, %s",
+                        MYR_GROUPED(report.healthy), MYR_COUNT(report.nodes, "node"),
+                        MYR_COUNT(healthy_gpus, "GPU"));
     }
     myr_answer_fact(&cli->answer, "ended", "everything is kept in %s", folder);
     return MYR_OK;

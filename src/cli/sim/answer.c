@@ -54,11 +54,10 @@ static void show_settings(struct cli *cli, const struct myr_sim_question *questi
                     (unsigned long long)question->balance.seed,
                     question->balance.polarised ? ", one seed for all switches" : "");
     myr_answer_fact(answer, "settings",
-                    "efficiency %.1f %%, sharing loss %.1f %%, pause %.1f %%, %u queue pair%s, "
-                    "message overhead %s",
+                    "efficiency %.1f %%, sharing loss %.1f %%, pause %.1f %%, %s, message "
+                    "overhead %s",
                     question->efficiency_permille / 10.0, question->sharing_loss_permille / 10.0,
-                    question->pause_permille / 10.0, question->queue_pairs,
-                    question->queue_pairs == 1 ? "" : "s",
+                    question->pause_permille / 10.0, MYR_COUNT(question->queue_pairs, "queue pair"),
                     sim->engine.message_ps ? myr_times_text(&cli->arena, sim->engine.message_ps)
                                            : "none");
     for (uint32_t i = 0; i < question->slow.count; i++) {

@@ -130,8 +130,9 @@ static int run(struct cli *cli, struct myr_err *err)
     const struct myr_value *list = put_pairs(cli, &found);
     myr_answer_fact(answer, "compared", "%s of %s", MYR_COUNT(found.count, "figure"),
                     myr_results_kinds[a.kind]);
-    myr_answer_fact(answer, "beyond", "%u of them are more than %g %% apart; only in A %u, in B %u",
-                    found.beyond, 100 * tolerance, found.only_a, found.only_b);
+    myr_answer_fact(answer, "beyond", "%s of them are more than %g %% apart; only in A %s, in B %s",
+                    MYR_GROUPED(found.beyond), 100 * tolerance, MYR_GROUPED(found.only_a),
+                    MYR_GROUPED(found.only_b));
     myr_answer_fact(answer, "farthest apart", "%+.4f %%", 100 * found.worst);
     myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
     myr_answer_rows(answer, list);

@@ -184,11 +184,13 @@ static void put_answer(struct cli *cli, const struct myr_sweep *sweep,
     myr_answer_u64(answer, "failed", result->failed);
     myr_answer_text(answer, "written", result->written ? run->out : NULL);
     const struct myr_value *list = put_rows(cli, sweep, result);
-    myr_answer_fact(answer, "points", "%u of %u%s", result->done, sweep->points,
+    myr_answer_fact(answer, "points", "%s of %s%s", MYR_GROUPED(result->done),
+                    MYR_GROUPED(sweep->points),
                     run->shard_count > 1 ? ", the others are other shards'" : "");
     myr_answer_timing(answer, "resumed", result->resumed, 0); /* depends on what was before */
     if (result->failed) {
-        myr_answer_fact(answer, "without result", "%u; STATUS says why", result->failed);
+        myr_answer_fact(answer, "without result", "%s; STATUS says why",
+                        MYR_GROUPED(result->failed));
     }
     if (run->out) {
         myr_answer_fact(answer, "result", "%s%s", run->out,

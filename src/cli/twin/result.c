@@ -111,8 +111,9 @@ void twin_show_result(struct myr_answer *answer, const struct myr_twin_result *r
     myr_answer_fact(answer, "simulated", "%.2f days, %s", (double)r->end_ms / 86400e3,
                     MYR_COUNT(r->events, "event"));
     myr_answer_fact(answer, "jobs",
-                    "%u submitted, %u done, %u running, %u waiting, %u failed, %u cancelled",
-                    r->submitted, r->done, r->running, r->waiting, r->failed, r->cancelled);
+                    "%s submitted, %s done, %s running, %s waiting, %s failed, %s cancelled",
+                    MYR_GROUPED(r->submitted), MYR_GROUPED(r->done), MYR_GROUPED(r->running),
+                    MYR_GROUPED(r->waiting), MYR_GROUPED(r->failed), MYR_GROUPED(r->cancelled));
     myr_answer_fact(answer, "wait", "mean %.3f h, median %.3f h, p99 %.2f h", r->wait_mean_h,
                     r->wait_p50_h, r->wait_p99_h);
     myr_answer_fact(answer, "utilisation", "%.1f %% of the GPU time, %.1f %% kept",
@@ -136,9 +137,9 @@ void twin_show_result(struct myr_answer *answer, const struct myr_twin_result *r
                     MYR_COUNT(r->clock_steps, "clock step"));
     /* Three are enough for a page; programs have all that were kept. */
     for (uint32_t i = 0; i < r->long_count && i < 3; i++) {
-        myr_answer_fact(answer, i == 0 ? "useful time" : "", "%.2f %% of %.1f h, job of %u GPU%s",
-                        100 * r->longest[i].ettr, r->longest[i].hours, r->longest[i].gpus,
-                        cli_s(r->longest[i].gpus));
+        myr_answer_fact(answer, i == 0 ? "useful time" : "", "%.2f %% of %.1f h, job of %s",
+                        100 * r->longest[i].ettr, r->longest[i].hours,
+                        MYR_COUNT(r->longest[i].gpus, "GPU"));
     }
     if (r->violations) {
         myr_answer_fact(answer, "BROKEN", "%s; first after %.1f s, %s: %s",

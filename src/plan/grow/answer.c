@@ -158,8 +158,8 @@ static void show_cost(const struct myr_growth *growth, struct myr_answer *answer
     if (!myr_grow_is_priced(growth)) {
         myr_answer_fact(answer, "cost", "unknown: 'prices: BOOK' in the spec names a price book");
     } else if (growth->unpriced_lines) {
-        myr_answer_fact(answer, "cost", "%s, without %u unpriced line%s", money,
-                        growth->unpriced_lines, growth->unpriced_lines == 1 ? "" : "s");
+        myr_answer_fact(answer, "cost", "%s, without %s", money,
+                        MYR_COUNT(growth->unpriced_lines, "unpriced line"));
     } else {
         myr_answer_fact(answer, "cost", "%s", money);
     }
@@ -228,8 +228,8 @@ static void show(const struct myr_growth *growth, struct myr_answer *answer,
         show_racks(growth, answer);
     }
     if (growth->crews) {
-        myr_answer_fact(answer, "installation", "%u working days of %u crew%s", growth->days,
-                        growth->crews, growth->crews == 1 ? "" : "s");
+        myr_answer_fact(answer, "installation", "%s of %s", MYR_COUNT(growth->days, "working day"),
+                        MYR_COUNT(growth->crews, "crew"));
     }
     myr_answer_heading(answer, "To buy");
     myr_answer_table(answer, buy, lines, MYR_ARRAY_COUNT(lines));

@@ -237,10 +237,11 @@ static void show_best(const struct myr_optimum *optimum, struct myr_answer *answ
     uint32_t objective = optimum->spec->optimise.objective;
     const struct myr_plan_point *best = &optimum->points[optimum->best[0]];
     const char *choices = choice_words(answer, value);
-    myr_answer_fact(answer, "best", "%s %s%s%s; %u leaf, %u spine, %u core switches",
+    myr_answer_fact(answer, "best", "%s %s%s%s; %s leaf, %s spine, %s core switches",
                     myr_metric_names[objective],
                     amount(optimum, answer, objective, best->metric[objective]),
-                    choices[0] ? "; " : "", choices, best->leaf, best->spine, best->core);
+                    choices[0] ? "; " : "", choices, MYR_GROUPED(best->leaf),
+                    MYR_GROUPED(best->spine), MYR_GROUPED(best->core));
     for (uint32_t i = 0; i < MYR_METRIC_COUNT; i++) {
         struct myr_relaxed relaxed;
         if (!myr_optimise_relax(optimum, optimum->best[0], i, &relaxed) || !relaxed.binds) {
@@ -269,10 +270,9 @@ static void show_none(const struct myr_optimum *optimum, struct myr_answer *answ
     myr_answer_para(answer, limited ? "No design meets all constraints." : "No design is left.");
     /* Good in all but that nobody can say how good. */
     if (optimum->by_state[MYR_POINT_GOOD]) {
-        myr_answer_fact(answer, "unknown", "%s of %u design%s",
+        myr_answer_fact(answer, "unknown", "%s of %s",
                         myr_metric_names[optimum->spec->optimise.objective],
-                        optimum->by_state[MYR_POINT_GOOD],
-                        optimum->by_state[MYR_POINT_GOOD] == 1 ? "" : "s");
+                        MYR_COUNT(optimum->by_state[MYR_POINT_GOOD], "design"));
     }
     /*
      * Three reasons are enough to see what stands in the way, each said once; that a constraint is
@@ -312,11 +312,14 @@ void myr_optimise_answer(const struct myr_optimum *optimum, const struct myr_cat
     myr_answer_rows(answer, front);
     put_header(answer);
     myr_answer_fact(answer, "evaluated",
-                    "%u designs: %u good, %u break a constraint, %u cannot be built, %u with an "
-                    "error, %u unpriced",
-                    optimum->count, optimum->by_state[MYR_POINT_GOOD],
-                    optimum->by_state[MYR_POINT_LIMITED], optimum->by_state[MYR_POINT_REFUSED],
-                    optimum->by_state[MYR_POINT_FAULTY], optimum->by_state[MYR_POINT_UNPRICED]);
+                    "%s: %s good, %s break a constraint, %s cannot be built, %s with an error, %s "
+                    "unpriced",
+                    MYR_COUNT(optimum->count, "design"),
+                    MYR_GROUPED(optimum->by_state[MYR_POINT_GOOD]),
+                    MYR_GROUPED(optimum->by_state[MYR_POINT_LIMITED]),
+                    MYR_GROUPED(optimum->by_state[MYR_POINT_REFUSED]),
+                    MYR_GROUPED(optimum->by_state[MYR_POINT_FAULTY]),
+                    MYR_GROUPED(optimum->by_state[MYR_POINT_UNPRICED]));
     if (!optimum->best_count) {
         show_none(optimum, answer);
         return;

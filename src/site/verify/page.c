@@ -136,8 +136,8 @@ static void show_degraded(const struct myr_verify *verify, struct myr_answer *an
                         MYR_GROUPED(verify->slow_planned_gbps));
     }
     if (verify->narrow_links) {
-        myr_answer_para(answer, "%s: %u of %s, as nearly all of that plan",
-                        MYR_COUNT(verify->narrow_links, "link"), verify->narrow_found,
+        myr_answer_para(answer, "%s: %s of %s, as nearly all of that plan",
+                        MYR_COUNT(verify->narrow_links, "link"), MYR_GROUPED(verify->narrow_found),
                         MYR_COUNT(verify->narrow_planned, "lane"));
     }
     for (uint32_t p = 0; p < verify->design->port_count; p++) {
