@@ -32,6 +32,15 @@ struct myr_fit_scaling {
 void myr_fit_growth(const struct myr_fit_query *query, uint32_t least, uint32_t most, bool weak,
                     struct myr_arena *arena, struct myr_fit_scaling *ret);
 
+/* What a report tells times of a step in: 'scale' of it are a second, with so many digits. */
+struct myr_plot_unit {
+    const char *name;
+    double scale;
+    uint32_t digits;
+};
+/* By the step as a whole, so that its parts can be compared at a glance. */
+const struct myr_plot_unit *myr_plot_unit_of(double step_s);
+
 /* The step's terms one after the other. */
 void myr_plot_step(const struct myr_fit_cost *cost, enum myr_chart_form form, struct myr_buf *buf);
 /* What each stage of its pipeline does when; of many micro-batches the first and the last. */

@@ -257,8 +257,8 @@ static void show_case(struct cli *cli, const struct myr_training *t,
     }
     show_tier(cli, "storage", &r->durable, r->interval * r->per_period,
               it->interval_steps * r->per_period);
-    myr_answer_fact(answer, "checkpoint", "writes in %.1f s at %.0f GB/s, reads in %.1f s",
-                    c->write_s, c->write_bytes_per_s / 1e9, c->read_s);
+    myr_answer_fact(answer, "checkpoint", "writes in %.1f s at %s GB/s, reads in %.1f s",
+                    c->write_s, MYR_NUMBER(c->write_bytes_per_s / 1e9, 0), c->read_s);
     const char *rank = t->it.has_layout
                            ? "as given"
                            : myr_arena_printf(&cli->arena, "%u. by step time", c->choice + 1);
@@ -278,8 +278,9 @@ static void show(struct cli *cli, const struct myr_training *t, const char *repo
     /* A design with storage servers says how fast they are; without one practice does. */
     const char *store = "storage by practice's rates";
     if (q->store.servers) {
-        store = myr_arena_printf(&cli->arena, "%u storage servers with %.0f GB/s of ports",
-                                 q->store.servers, q->store.server_bytes_per_s / 1e9);
+        store = myr_arena_printf(&cli->arena, "%s with %s GB/s of ports",
+                                 MYR_COUNT(q->store.servers, "storage server"),
+                                 MYR_NUMBER(q->store.server_bytes_per_s / 1e9, 0));
     }
     myr_answer_para(answer, "%s on %s x %s, batch %s x %s, %s, checkpoint %.2f TB, %s",
                     t->it.model.name, MYR_GROUPED(t->it.query.gpus), q->it.device->name,

@@ -276,8 +276,8 @@ static void show(struct cli *cli, const struct myr_place_answer *a, const struct
     }
     show_cost(answer, a);
     if (ranks->count > SHOWN_MAX) {
-        myr_answer_more(answer, "the node of each rank (%u rows); -o csv for a host file",
-                        ranks->count);
+        myr_answer_more(answer, "the node of each rank (%s rows); -o csv for a host file",
+                        MYR_GROUPED(ranks->count));
     }
     myr_answer_table(answer, ranks, columns, MYR_ARRAY_COUNT(columns));
     show_plot(cli);

@@ -7,6 +7,7 @@
 
 #include "cost/block.h"
 #include "myriad/fit/report.h"
+#include "myriad/text/amount.h"
 #include "myriad/text/chart.h"
 
 /* Colours of the charts: arithmetic, transfers, update, memory-bound, waiting, others. */
@@ -35,12 +36,20 @@ static uint32_t term_colour(enum myr_fit_term term)
     }
 }
 
+/* All times of a step in one unit and as exactly: 818.6 ms, 0.6 ms; 10.339 s, 0.020 s. */
+const struct myr_plot_unit *myr_plot_unit_of(double step_s)
+{
+    static const struct myr_plot_unit units[] = {{"ms", 1e3, 3}, {"ms", 1e3, 1}, {"s", 1, 3}};
+    return &units[(step_s >= 0.01) + (step_s >= 1)];
+}
+
 /* A waterfall: each term begins where the one before it ends. */
 void myr_plot_step(const struct myr_fit_cost *cost, enum myr_chart_form form, struct myr_buf *buf)
 {
     struct myr_bar_row rows[MYR_FIT_TERM_COUNT + 1];
     struct myr_piece pieces[MYR_FIT_TERM_COUNT + 1];
     char words[MYR_FIT_TERM_COUNT + 1][48];
+    const struct myr_plot_unit *unit = myr_plot_unit_of(cost->step_s);
     uint32_t count = 0;
     double at = 0;
     for (int t = 0; t < MYR_FIT_TERM_COUNT; t++) {
@@ -51,24 +60,26 @@ void myr_plot_step(const struct myr_fit_cost *cost, enum myr_chart_form form, st
             at += seconds;
             continue;
         }
-        pieces[count] = (struct myr_piece){myr_fit_term_name(term), seconds, term_colour(term)};
-        snprintf(words[count], sizeof(words[count]), "%.4g s, %.1f %%", seconds,
+        const char *name = myr_fit_term_name(term);
+        pieces[count] = (struct myr_piece){name, seconds * unit->scale, term_colour(term)};
+        snprintf(words[count], sizeof(words[count]), "%s %s, %.1f %%",
+                 MYR_NUMBER(seconds * unit->scale, unit->digits), unit->name,
                  100 * seconds / cost->step_s);
-        rows[count] =
-            (struct myr_bar_row){myr_fit_term_name(term), words[count], at, &pieces[count], 1};
+        rows[count] = (struct myr_bar_row){name, words[count], at * unit->scale, &pieces[count], 1};
         at += seconds;
         count++;
     }
     /* The last bar is the whole, from the start again. */
-    pieces[count] = (struct myr_piece){"step", cost->step_s, GREY};
-    snprintf(words[count], sizeof(words[count]), "%.4g s", cost->step_s);
+    pieces[count] = (struct myr_piece){"step", cost->step_s * unit->scale, GREY};
+    snprintf(words[count], sizeof(words[count]), "%s %s",
+             MYR_NUMBER(cost->step_s * unit->scale, unit->digits), unit->name);
     rows[count] = (struct myr_bar_row){"step", words[count], 0, &pieces[count], 1};
     struct myr_bars bars = {
         .form = form,
         .title = "Where a step's time goes",
         .note = "blue: arithmetic; light blue: memory and launch; orange: transfers not hidden; "
                 "amber: waiting; green: update",
-        .unit = "s",
+        .unit = unit->name,
         .rows = rows,
         .count = count + 1};
     myr_chart_bars(&bars, buf);
@@ -107,8 +118,10 @@ void myr_plot_memory(const struct myr_fit_case *it, const struct myr_fit_found *
         myr_fit_memory_of(it, l, &memory);
         memory_pieces(&memory, pieces[i]);
         snprintf(names[i], sizeof(names[i]), "tp%u pp%u dp%u cp%u", l->tp, l->pp, l->dp, l->cp);
-        snprintf(words[i], sizeof(words[i]), "%.1f GiB, step %.4g s",
-                 memory.total_bytes / 1073741824, layouts[i].step_s);
+        const struct myr_plot_unit *unit = myr_plot_unit_of(layouts[0].step_s);
+        snprintf(words[i], sizeof(words[i]), "%.1f GiB, step %s %s",
+                 memory.total_bytes / 1073741824,
+                 MYR_NUMBER(layouts[i].step_s * unit->scale, unit->digits), unit->name);
         rows[i] = (struct myr_bar_row){names[i], words[i], 0, pieces[i], MEMORY_TERMS};
     }
     snprintf(limit, sizeof(limit), "%.0f GiB of a %s", it->device->memory_bytes / 1073741824,

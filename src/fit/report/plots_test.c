@@ -13,6 +13,7 @@
 
 #include "kept.h"
 #include "myriad/fit/report.h"
+#include "myriad/text/amount.h"
 #include "test_world.h"
 
 enum { SHOWN = 110 };
@@ -182,11 +183,30 @@ static void growth_is_told_against_the_best_point_wherever_it_is(void **state)
     assert_true(weak.points[0].linearity < 0.99); /* the first is not the best */
 }
 
+static void a_step_is_told_in_a_unit_that_shows_its_parts(void **state)
+{
+    (void)state;
+    static const struct {
+        double step_s;
+        const char *told;
+    } cases[] = {{0.00012, "0.120 ms"}, {0.00999, "9.990 ms"},    {0.01, "10.0 ms"},
+                 {0.8186, "818.6 ms"},  {0.9999, "999.9 ms"},     {1, "1.000 s"},
+                 {10.3391, "10.339 s"}, {12345.6, "12,345.600 s"}};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        const struct myr_plot_unit *unit = myr_plot_unit_of(cases[i].step_s);
+        char told[64];
+        snprintf(told, sizeof(told), "%s %s",
+                 MYR_NUMBER(cases[i].step_s * unit->scale, unit->digits), unit->name);
+        assert_string_equal(told, cases[i].told);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pipelines_are_drawn_as_they_were),
         cmocka_unit_test(charts_are_drawn_as_they_were),
+        cmocka_unit_test(a_step_is_told_in_a_unit_that_shows_its_parts),
         cmocka_unit_test(growth_is_told_against_the_best_point_wherever_it_is),
     };
     return cmocka_run_group_tests(tests, setup, close_world);

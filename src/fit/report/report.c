@@ -183,10 +183,13 @@ static void put_best(const struct myr_fit_report *report, const struct myr_fit_c
     char grouped[32];
     myr_fit_memory_of(&q->it, l, &memory);
     myr_page_tiles_begin(buf);
-    myr_page_tile(buf, "step", "%.4g s", cost->step_s);
+    const struct myr_plot_unit *unit = myr_plot_unit_of(cost->step_s);
+    double step = cost->step_s * unit->scale;
+    myr_page_tile(buf, "step", "%s %s", MYR_NUMBER(step, unit->digits), unit->name);
     /* Up and down by the same factor: the interval is one of the logarithm. */
-    myr_page_tile(buf, "90 % interval", "%.4g to %.4g s", cost->step_s / (1 + report->spread),
-                  cost->step_s * (1 + report->spread));
+    myr_page_tile(buf, "90 % interval", "%s to %s %s",
+                  MYR_NUMBER(step / (1 + report->spread), unit->digits),
+                  MYR_NUMBER(step * (1 + report->spread), unit->digits), unit->name);
     myr_page_tile(buf, "MFU", "%.1f %%", 100 * cost->mfu);
     myr_page_tile(buf, "tokens a second and GPU", "%s",
                   MYR_GROUPED((uint64_t)(cost->tokens_per_s_per_gpu + 0.5)));
@@ -280,7 +283,7 @@ static void put_duration(const struct myr_campaign_report *report,
         myr_campaign_days(c, it->spread, range);
         myr_page_number(buf, "%.2f to %.2f", range[0], range[1]);
     } else {
-        myr_page_number(buf, c->energy_mwh < 100 ? "%.2f" : "%.0f", c->energy_mwh);
+        myr_page_number(buf, "%s", MYR_NUMBER(c->energy_mwh, c->energy_mwh < 100 ? 2 : 0));
     }
 }
 
@@ -296,7 +299,7 @@ static void put_figure(const struct myr_campaign_report *report, const struct my
         uint32_t copies = row == ROW_COPY ? 1 : c->renewal.per_period;
         myr_page_number(buf, "%.0f s", c->renewal.interval * copies);
     } else if (row == ROW_SPARES) {
-        myr_page_number(buf, "%u", c->spares);
+        myr_page_number(buf, "%s", MYR_GROUPED(c->spares));
     } else {
         put_duration(report, it, row, buf);
     }
@@ -423,8 +426,9 @@ int myr_campaign_report_html(const struct myr_campaign_report *report, struct my
         note(buf, "%.6g %s tokens.", q->tokens / (large ? 1e12 : 1e9),
              large ? "trillion" : "billion");
     }
-    note(buf, "Batch of %u sequence%s; a checkpoint is %.2f TB; storage %s.", report->query->batch,
-         report->query->batch == 1 ? "" : "s", common->checkpoint_bytes / 1e12,
+    note(buf, "Batch of %s; a checkpoint is %s TB; storage %s.",
+         MYR_COUNT(report->query->batch, "sequence"),
+         MYR_NUMBER(common->checkpoint_bytes / 1e12, 2),
          q->store.servers ? "as planned" : "by practice's rates");
     put_facility(report, buf);
     myr_page_tiles_begin(buf);
@@ -444,7 +448,9 @@ int myr_campaign_report_html(const struct myr_campaign_report *report, struct my
     myr_page_tile(buf, "a failure each", "%s",
                   myr_text_in_unit(common->goodput.mean_time_between_s, units, 2, each));
     myr_page_tile(buf, "spare nodes", "%u to %u", common->spares, best->spares);
-    myr_page_tile(buf, "step", "%.4g s", best->step_s);
+    const struct myr_plot_unit *unit = myr_plot_unit_of(best->step_s);
+    myr_page_tile(buf, "step", "%s %s", MYR_NUMBER(best->step_s * unit->scale, unit->digits),
+                  unit->name);
     myr_page_tiles_end(buf);
     put_cases(report, buf);
     myr_page_wide_begin(buf);

@@ -110,12 +110,10 @@ static void put_storage(const struct report *report)
     }
     report_subheading(report, "Storage");
     /* Two digits, as the answer has them. */
-    const char *raw = myr_arena_printf(report->arena, "%.2f", myr_plan_raw_tb(head));
-    const char *usable = myr_arena_printf(report->arena, "%.2f", myr_plan_usable_tb(head));
     report_para(report, "%s storage servers: %s TB raw, %s TB usable.",
                 report_counted(report, head->storage_servers, "storage.servers"),
-                report_value(report, raw, "storage.raw_tb"),
-                report_value(report, usable, "storage.usable_tb"));
+                report_value(report, MYR_NUMBER(myr_plan_raw_tb(head), 2), "storage.raw_tb"),
+                report_value(report, MYR_NUMBER(myr_plan_usable_tb(head), 2), "storage.usable_tb"));
 }
 
 /* As the answer lists them: once for each stretch of a group's nodes. */

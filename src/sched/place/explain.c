@@ -361,8 +361,9 @@ static void write_placed(const struct myr_placer *p, const struct myr_request *r
     for (int level = 0; level < MYR_LEVEL_COUNT; level++) {
         all += cost->bytes_by_level[level];
     }
-    myr_buf_printf(buf, "nodes %u, sets of leaves %u, pods %u; the farthest two meet at the %s\n",
-                   r->nodes, cost->leaves, cost->pods, level_names[cost->level]);
+    myr_buf_printf(buf, "nodes %s, sets of leaves %s, pods %s; the farthest two meet at the %s\n",
+                   MYR_GROUPED(r->nodes), MYR_GROUPED(cost->leaves), MYR_GROUPED(cost->pods),
+                   level_names[cost->level]);
     /* Only where one unit could have held it is there anything to explain. */
     if (cost->level >= MYR_LEVEL_POD && r->nodes <= p->shape.group_nodes) {
         write_not_nearer(r, "set of leaves", why->leaf_most, why->leaf_best, buf);

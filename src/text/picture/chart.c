@@ -197,6 +197,22 @@ static void draw_bar_axis(struct myr_svg *svg, const struct chart_frame *frame,
     }
 }
 
+/* Beside the bars alone where words stand above them: a line through a number is a riddle. */
+static void draw_limit(struct myr_svg *svg, const struct chart_frame *frame,
+                       const struct myr_bars *bars, int32_t top, double span)
+{
+    int32_t at = bar_x(frame, bars->limit, span);
+    int32_t bottom = top + (int32_t)bars->count * frame->row;
+    if (!frame->narrow) {
+        myr_svg_line(svg, at, (top - 8) * PX, at, bottom * PX, "limit", bars->limit_name);
+        return;
+    }
+    for (int32_t y = top; y < bottom; y += frame->row) {
+        int32_t from = y + frame->bar_top - 2;
+        myr_svg_line(svg, at, from * PX, at, (from + BAR_ROW - 3) * PX, "limit", bars->limit_name);
+    }
+}
+
 static void draw_bars(const void *chart, enum myr_chart_form form, struct myr_buf *buf)
 {
     const struct myr_bars *bars = chart;
@@ -220,8 +236,7 @@ static void draw_bars(const void *chart, enum myr_chart_form form, struct myr_bu
         draw_row(&svg, frame, bars, &bars->rows[r], (top + (int32_t)r * frame->row) * PX, span);
     }
     if (bars->limit > 0) {
-        int32_t at = bar_x(frame, bars->limit, span), above = frame->narrow ? -13 : 8;
-        myr_svg_line(&svg, at, (top - above) * PX, at, bottom * PX, "limit", bars->limit_name);
+        draw_limit(&svg, frame, bars, top, span);
     }
     myr_svg_end(&svg);
 }

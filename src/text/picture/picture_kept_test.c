@@ -34,6 +34,9 @@ static void bars_are_the_kept_ones(void **state)
                              .limit = 80,
                              .limit_name = "what the GPU has"};
     myr_chart_bars(&bars, &buf);
+    bars.form = MYR_CHART_NARROW; /* the line stands beside the bars, and through no words */
+    myr_chart_bars(&bars, &buf);
+    bars.form = MYR_CHART_WIDE;
     bars.legend = true;
     bars.limit = 0;
     myr_chart_bars(&bars, &buf);
