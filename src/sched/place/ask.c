@@ -465,7 +465,10 @@ static int price(struct asking *q, struct myr_err *err)
     struct myr_fit_placement placement = {nodes, count, a->request.gpus_per_node};
     MYR_TRY(myr_case_price(&a->it, &a->layout, &placement, q->arena, &a->price, err));
     /* Without a placement: ranks along the fabric from its first node on. */
-    return myr_case_price(&a->it, &a->layout, NULL, q->arena, &a->best_price, err);
+    MYR_TRY(myr_case_price(&a->it, &a->layout, NULL, q->arena, &a->best_price, err));
+    /* Both are of one model: what these nodes give is at most the best. */
+    a->best_price = a->price.cost.step_s < a->best_price.cost.step_s ? a->price : a->best_price;
+    return MYR_OK;
 }
 
 /* The lines of a text as a list, without their ends. */
@@ -500,6 +503,11 @@ static void place(struct asking *q)
     a->placed = myr_place_gang(a->placer, &a->request, &a->placement);
     a->took_ns = q->u->clock_ns ? q->u->clock_ns() - start_ns : 0;
     a->best_groups_cost = myr_place_cost_best(a->placer, &a->request);
+    /* The search on the empty cluster is no proof: what was found here is no worse than the best.
+     */
+    if (a->placed && a->placement.cost.groups < a->best_groups_cost) {
+        a->best_groups_cost = a->placement.cost.groups;
+    }
     /* Without a layout every node sends one byte. */
     a->unit_bytes =
         a->has_layout && a->traffic.between_bytes > 0 ? a->traffic.between_bytes : a->request.nodes;

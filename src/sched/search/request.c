@@ -380,6 +380,26 @@ static bool may_split(const struct search *q)
     return q->traffic && q->nodes <= SEARCH_TINY_CELLS && q->p->groups <= SEARCH_FEW_LEAVES;
 }
 
+/*
+ * Blocks that stay whole in a scale-up domain, leaf by leaf and pod by pod: what they send each
+ * other never meets a NIC. A rack of 18 nodes holds one block of 16, so leaves give fewer nodes
+ * then than they have, and a few more of them are touched; the price says what is better.
+ */
+static void try_domain_blocks(struct search *q, uint32_t block, enum myr_level within)
+{
+    if (block <= 1 || block > q->p->domain_nodes || !select_align(q, block)) {
+        return;
+    }
+    if (within >= MYR_LEVEL_LEAF) {
+        (void)try_leaf(q, &block, 1);
+    }
+    bool held = within >= MYR_LEVEL_POD && try_pods(q, block);
+    if (within == MYR_LEVEL_CORE && (!held || q->nodes <= SEARCH_SMALL_CELLS)) {
+        try_core(q, block);
+    }
+    select_align_end(q);
+}
+
 /* Scopes from near to far, until one settles it; false: nowhere is there room. */
 static bool search(struct search *q)
 {
@@ -398,6 +418,11 @@ static bool search(struct search *q)
         candidates_find(q);
     }
     block_count = blocks_of(q, blocks);
+    for (uint32_t i = 0; domains && i < block_count; i++) {
+        try_domain_blocks(q, blocks[i], within);
+        /* A whole block in each domain may be worth more than all under one leaf. */
+        q->settled = q->settled && q->best_cost < 0;
+    }
     if (within >= MYR_LEVEL_LEAF && try_leaf(q, blocks, block_count) && q->settled) {
         return true;
     }

@@ -161,6 +161,71 @@ static void scale_up_domains_of_several_nodes_are_kept_whole(void **state)
     myr_placer_free(placer);
 }
 
+/* Nodes of whole blocks, domain by domain in their order; how many. A leaf's edge cuts a domain. */
+static uint32_t first_blocks(const struct myr_place_shape *of, uint32_t domain, uint32_t block,
+                             uint32_t wanted, struct myr_share *ret)
+{
+    uint32_t have = 0;
+    for (uint32_t node = 0, run = 0; node < of->nodes && have < wanted; node++) {
+        bool edge = node % domain == 0 || node % of->group_nodes == 0;
+        run = edge ? 1 : run + 1;
+        for (uint32_t i = 0; run == block && i < block; i++) {
+            ret[have++] = (struct myr_share){node + 1 - block + i, 0xf};
+        }
+        run = run == block ? 0 : run;
+    }
+    return have;
+}
+
+/* Racks of 18 nodes over leaves of 32: what shares a domain all the time is not cut in two. */
+static void blocks_that_domains_hold_stay_whole_in_them(void **state)
+{
+    (void)state;
+    struct myr_rng rng;
+    struct myr_arena arena;
+    uint32_t held = 0;
+    myr_rng_init(&rng, 72, 0);
+    myr_arena_init(&arena);
+    for (uint32_t round = 0; round < TEST_ROUNDS(200); round++) {
+        struct myr_place_shape of = {.gpus_per_node = 4,
+                                     .group_nodes = 8 + myr_rng_below(&rng, 40)};
+        uint32_t domain = 2 + myr_rng_below(&rng, of.group_nodes - 1);
+        uint32_t block = 2 + myr_rng_below(&rng, domain - 1);
+        of.pod_nodes = of.group_nodes * (1 + myr_rng_below(&rng, 9));
+        of.nodes = of.pod_nodes * (1 + myr_rng_below(&rng, 4));
+        struct myr_layout layout = myr_layout_default();
+        layout.tp = of.gpus_per_node;
+        layout.cp = block;
+        layout.dp = 1 + myr_rng_below(&rng, 4);
+        layout.pp = 1 + myr_rng_below(&rng, 4);
+        uint32_t nodes = layout.cp * layout.dp * layout.pp;
+        struct myr_share plain[48 * 9 * 4], shares[48 * 9 * 4];
+        if (nodes > of.nodes || first_blocks(&of, domain, block, nodes, plain) < nodes) {
+            continue;
+        }
+        struct myr_job_traffic traffic;
+        struct myr_gang gang = {nodes, plain};
+        struct myr_place_cost cost;
+        struct myr_placement found = {.gang.shares = shares};
+        struct myr_placer *placer = myr_placer_create(&of);
+        myr_placer_set_domain(placer, domain);
+        assert_int_equal(myr_job_traffic_of(&layout, NULL, 4, &arena, &traffic, NULL), MYR_OK);
+        struct myr_request request = {.nodes = nodes, .traffic = &traffic};
+        myr_place_cost_of(placer, &request, &gang, &cost);
+        assert_true(myr_place_gang(placer, &request, &found));
+        if (found.cost.total > cost.total * 1.02) {
+            fail_msg("round %u: %u nodes in blocks of %u, domains of %u, leaves of %u, pods of %u: "
+                     "%g, and %g in their order",
+                     round, nodes, block, domain, of.group_nodes, of.pod_nodes, found.cost.total,
+                     cost.total);
+        }
+        held++;
+        myr_placer_free(placer);
+    }
+    assert_true(held > TEST_ROUNDS(200) / 4);
+    myr_arena_done(&arena);
+}
+
 /* Random gangs come and go, with and without layouts and constraints, against plain arrays. */
 static void random_requests_agree_with_a_naive_model(void **state)
 {
@@ -264,6 +329,7 @@ int main(void)
         cmocka_unit_test(constraints_hold),
         cmocka_unit_test(penalties_push_gangs_away),
         cmocka_unit_test(scale_up_domains_of_several_nodes_are_kept_whole),
+        cmocka_unit_test(blocks_that_domains_hold_stay_whole_in_them),
         cmocka_unit_test(random_requests_agree_with_a_naive_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

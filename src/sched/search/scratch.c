@@ -20,6 +20,8 @@ struct search_scratch *scratch_create(const struct myr_placer *p)
     s->words = myr_xcalloc((size_t)nodes / 64 + 1, sizeof(uint64_t));
     s->leaf_free = numbers(p->groups);
     s->pod_free = numbers(p->pods);
+    s->leaf_all = numbers(p->groups);
+    s->pod_all = numbers(p->pods);
     s->take = numbers(p->groups);
     s->pod_take = numbers(p->pods);
     s->touched = numbers(p->groups);
@@ -58,6 +60,8 @@ void scratch_free(struct search_scratch *s)
         free(s->words);
         free(s->leaf_free);
         free(s->pod_free);
+        free(s->leaf_all);
+        free(s->pod_all);
         free(s->take);
         free(s->pod_take);
         free(s->touched);

@@ -63,13 +63,14 @@ struct candidate {
 struct swaps;
 
 struct search_scratch {
-    uint64_t *words;                                /* bit by node: may be used */
-    uint32_t *leaf_free, *pod_free;                 /* nodes that the request may use */
-    uint32_t *take, *pod_take;                      /* by leaf, by pod: nodes chosen */
-    uint32_t *touched;                              /* leaves with take > 0 */
-    uint32_t *sorted, *start;                       /* counting sort of leaves or pods */
-    uint32_t *nodes;                                /* chosen, along the topology */
-    uint32_t *best_nodes;                           /* those of the best placement */
+    uint64_t *words;                /* bit by node: may be used */
+    uint32_t *leaf_free, *pod_free; /* nodes that the request may use */
+    uint32_t *leaf_all, *pod_all;   /* the same, while the two above count whole blocks alone */
+    uint32_t *take, *pod_take;      /* by leaf, by pod: nodes chosen */
+    uint32_t *touched;              /* leaves with take > 0 */
+    uint32_t *sorted, *start;       /* counting sort of leaves or pods */
+    uint32_t *nodes;                /* chosen, along the topology */
+    uint32_t *best_nodes;           /* those of the best placement */
     uint32_t *along[UNIT_COUNT], *unit[UNIT_COUNT]; /* of s->nodes; by position as assigned */
     uint32_t *assigned;                             /* position to place in s->nodes */
     uint32_t *sequence;                             /* position to cell */
@@ -108,6 +109,8 @@ struct search {
     uint64_t tried[SEARCH_TRIED_MAX]; /* choices of nodes that were assigned straight, as hashes */
     uint32_t tried_count;
     bool have_nodes; /* s->nodes are those of the choice; else only s->take tells */
+    /* 0, or what is taken of a scale-up domain is whole blocks of so many nodes. */
+    uint32_t domain_block;
     /* Of assign.c: pieces of s->nodes, levels they are split over, whether s->assigned holds. */
     uint32_t piece_count;
     bool split[UNIT_COUNT], assigned;
@@ -144,6 +147,12 @@ void select_range(struct search *q, uint32_t first, uint32_t end, uint32_t nodes
 /* As few pods as possible; whole blocks in leaves or pods first, then what is left of them. */
 enum align { ALIGN_NONE, ALIGN_POD, ALIGN_LEAF };
 void select_pods(struct search *q, uint32_t block, enum align align);
+/*
+ * From here on each leaf has as many nodes as whole blocks lie in its scale-up domains, and gives
+ * just those; false, and nothing is changed, when all leaves together have too few of them.
+ */
+bool select_align(struct search *q, uint32_t block);
+void select_align_end(struct search *q);
 /* The chosen leaves along the topology, then their nodes into s->nodes. */
 void select_sort(struct search *q);
 void select_nodes(struct search *q);

@@ -288,6 +288,21 @@ static void keep_unpenalised(struct search *q, uint32_t *nodes, uint32_t have, u
     qsort(nodes, wanted, sizeof(*nodes), by_number);
 }
 
+/* Whole blocks of each domain in its order: as many as the leaf was said to have of them. */
+static uint32_t take_domain_blocks(const struct search *q, uint32_t *count, uint32_t domains,
+                                   uint32_t left, uint32_t *take)
+{
+    uint32_t block = q->domain_block;
+    MYR_ASSERT(block <= q->p->domain_nodes);
+    for (uint32_t d = 0; block > 0 && d < domains && left > 0; d++) {
+        uint32_t whole = count[d] / block * block;
+        take[d] = whole < left ? whole : left;
+        count[d] -= take[d];
+        left -= take[d];
+    }
+    return left;
+}
+
 /* Whole scale-up domains of a leaf before parts of others. */
 static uint32_t gather_domains(struct search *q, uint32_t leaf, uint32_t wanted, uint32_t *ret)
 {
@@ -302,7 +317,7 @@ static uint32_t gather_domains(struct search *q, uint32_t leaf, uint32_t wanted,
     for (uint32_t node = first; node < end; node++) {
         count[p->domain_of[node] - lowest] += search_may_use(q, node);
     }
-    for (uint32_t left = wanted; left > 0;) {
+    for (uint32_t left = take_domain_blocks(q, count, domains, wanted, take); left > 0;) {
         uint32_t best = MYR_NONE, most = 0;
         for (uint32_t d = 0; d < domains; d++) {
             /* The fullest domain that holds the rest, else the freest. */
@@ -310,9 +325,10 @@ static uint32_t gather_domains(struct search *q, uint32_t leaf, uint32_t wanted,
             most = count[d] > count[most] ? d : most;
         }
         uint32_t domain = best == MYR_NONE ? most : best;
-        take[domain] = count[domain] < left ? count[domain] : left;
-        MYR_ASSERT(take[domain] > 0);
-        left -= take[domain];
+        uint32_t part = count[domain] < left ? count[domain] : left;
+        MYR_ASSERT(part > 0);
+        take[domain] += part;
+        left -= part;
         count[domain] = 0;
     }
     for (uint32_t node = first; node < end && have < wanted; node++) {
@@ -323,6 +339,48 @@ static uint32_t gather_domains(struct search *q, uint32_t leaf, uint32_t wanted,
         }
     }
     return have;
+}
+
+bool select_align(struct search *q, uint32_t block)
+{
+    const struct myr_placer *p = q->p;
+    struct search_scratch *s = q->s;
+    uint32_t per = p->shape.pod_nodes / p->shape.group_nodes, sum = 0;
+    MYR_ASSERT(q->domain_block == 0 && block > 0);
+    memcpy(s->leaf_all, s->leaf_free, p->groups * sizeof(uint32_t));
+    memcpy(s->pod_all, s->pod_free, p->pods * sizeof(uint32_t));
+    memset(s->leaf_free, 0, p->groups * sizeof(uint32_t));
+    memset(s->pod_free, 0, p->pods * sizeof(uint32_t));
+    /* Domains are runs of numbers, and each lies in one leaf. */
+    for (uint32_t node = 0, count = 0; node < p->shape.nodes; node++) {
+        count += search_may_use(q, node);
+        if (node + 1 == p->shape.nodes || p->domain_of[node + 1] != p->domain_of[node]) {
+            s->leaf_free[p->group_of[node]] += count / block * block;
+            count = 0;
+        }
+    }
+    for (uint32_t leaf = 0; leaf < p->groups; leaf++) {
+        /* No more than it may give at all: constraints of the request. */
+        uint32_t most = s->leaf_all[leaf] / block * block;
+        s->leaf_free[leaf] = s->leaf_free[leaf] < most ? s->leaf_free[leaf] : most;
+        s->pod_free[leaf / per] += s->leaf_free[leaf];
+        sum += s->leaf_free[leaf];
+    }
+    q->domain_block = block;
+    if (sum < q->nodes) {
+        select_align_end(q);
+        return false;
+    }
+    return true;
+}
+
+void select_align_end(struct search *q)
+{
+    MYR_ASSERT(q->domain_block > 0);
+    MYR_ASSERT(q->touched_count == 0);
+    memcpy(q->s->leaf_free, q->s->leaf_all, q->p->groups * sizeof(uint32_t));
+    memcpy(q->s->pod_free, q->s->pod_all, q->p->pods * sizeof(uint32_t));
+    q->domain_block = 0;
 }
 
 void select_sort(struct search *q)
@@ -373,7 +431,7 @@ void select_nodes(struct search *q)
 
 uint64_t select_hash(const struct search *q)
 {
-    uint64_t sum = 0;
+    uint64_t sum = q->domain_block * UINT64_C(0xd6e8feb86659fd93); /* other nodes of the leaves */
     for (uint32_t i = 0; i < q->touched_count; i++) {
         uint64_t leaf = q->s->touched[i];
         uint64_t x = (leaf << 32 | q->s->take[leaf]) * UINT64_C(0x9e3779b97f4a7c15);
