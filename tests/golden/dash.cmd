@@ -34,3 +34,12 @@ myriad compare $of --prices - <prices.csv >piped.json
 myriad compare $of --prices prices.csv | sed 's/"prices.csv"/"-"/' | cmp - piped.json && echo same
 no compare - - <examples/h100-64.yaml
 no plan - --prices - <prices.csv
+# Layouts and designs that two readers of one question want are read once all the same.
+gang='--model llama3-8b -o json'
+myriad fit --model llama3-8b --design out/design.myr --batch 512 --layout-out l.yaml >/dev/null
+myriad sched place $gang --design out/design.myr --layout l.yaml >files.json
+echo $?
+as_files() { sed -e 's#"-"#"out/design.myr"#;s#"/dev/fd/63"#"out/design.myr"#' | cmp - files.json && echo same; }
+myriad sched place $gang --design out/design.myr --layout - <l.yaml | sed 's#"-"#"l.yaml"#' | cmp - files.json && echo same
+myriad sched place $gang --design - --layout l.yaml <out/design.myr | as_files
+myriad sched place $gang --design <(cat out/design.myr) --layout l.yaml | as_files

@@ -355,7 +355,7 @@ int myr_case_init(struct myr_case *ret, struct myr_arena *arena,
                   const struct myr_case_question *question, struct myr_err *err)
 {
     struct myr_fit_query *q = &ret->query;
-    *ret = (struct myr_case){.query = myr_fit_query_default()};
+    *ret = (struct myr_case){.query = myr_fit_query_default(), .has_seq = question->seq > 0};
     q->gpus = (uint32_t)question->gpus;
     q->top = question->top ? question->top : 1;
     q->exhaustive = question->exhaustive;
