@@ -23,7 +23,7 @@ no twin run examples/twin/crash-storm.yaml --state -
 no twin run examples/twin/crash-storm.yaml --save /dev/fd/1
 no twin search examples/twin/crash-storm.yaml --save -
 no compare examples/h100-64.yaml examples/h100-128.yaml --picture -
-no bench gpu --dry-run --out -
+no bench gpu --out -
 no sim --topology fat-tree:k=4 --workload permutation:1MB --save - --at 50us
 no verify orders out/design.myr p2p.csv --out -
 myriad export p2p out/design.myr --out /dev/stdout | cmp - p2p.csv

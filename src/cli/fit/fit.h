@@ -109,7 +109,10 @@ void cli_fit_show_nothing(struct myr_answer *answer, const struct myr_err *why);
 /* For people: GPUs that take the place of the design's; nothing where there are none. */
 void cli_fit_show_device(struct myr_answer *answer, const struct myr_case *it);
 
-/* For people: what the fabric's slowdowns rest on, and the file where they were measured. */
+/*
+ * For people: the release that stands for the one asked for, what the fabric's slowdowns rest on,
+ * and the file where they were measured.
+ */
 void cli_fit_show_network(struct myr_answer *answer, const struct myr_case *it);
 
 /* Processor time: what a quiet machine's clock would show, on a busy one too. */

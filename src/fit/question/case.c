@@ -347,7 +347,9 @@ static int look_up(struct myr_case *it, struct myr_arena *arena, const struct my
     /* The latest release measured on the device; pools have one of their own each. */
     const char *usual = of->device ? of->device->software : MYR_CASE_SOFTWARE;
     struct myr_str release = myr_str_from(u->software ? u->software : usual);
-    return myr_profiles_stack(&it->profiles, release, &of->stack, &it->stack_exact, err);
+    MYR_TRY(myr_profiles_stack(&it->profiles, release, &of->stack, &it->stack_exact, err));
+    it->release = it->stack_exact ? NULL : myr_arena_strndup(arena, release.data, release.len);
+    return MYR_OK;
 }
 
 /* The case points into itself (model, constants, recipes): it must not be copied or moved. */
