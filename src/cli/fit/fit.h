@@ -38,7 +38,7 @@ void cli_case_devices(struct myr_buf *buf);
              "kind of GPU, as 'myriad fit devices' lists them"),                        \
         CLI_TEXT("software", "NAME", holder, of.software,                               \
                  "release of the trainer, as 'myriad fit stacks' lists them; else the " \
-                 "latest measured on the device"),                                      \
+                 "latest measured on the device, with --pool " MYR_CASE_SOFTWARE),      \
         CLI_TEXT("recipe", "WORDS", holder, of.recipe,                                  \
                  "what the run switches on, such as cuda_graphs=full,tp_overlap=1"),    \
         CLI_PATH("profile", "FILE", holder, of.profile,                                 \
