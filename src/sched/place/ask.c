@@ -360,8 +360,11 @@ static int find_layout(struct asking *q, struct myr_err *err)
     if (u->layout) {
         /* What the file leaves open follows from the nodes that were given. */
         uint64_t per = u->gpus_per_node ? u->gpus_per_node : a->shape.gpus_per_node;
-        struct myr_layout_rest rest = {u->nodes * per, u->batch, u->seq};
         MYR_TRY(myr_layout_file_open(q->arena, u->layout, &q->layout, err));
+        /* As 'fit' has it: replicas on all of the design where nobody says how many. */
+        bool all = !u->nodes && !myr_doc_get(myr_doc_get(q->layout, "layout"), "dp");
+        uint64_t nodes = all ? a->shape.nodes : u->nodes;
+        struct myr_layout_rest rest = {nodes * per, u->batch, u->seq};
         MYR_TRY(myr_layout_file_take(q->layout, &rest, &file, err));
         ranks = myr_layout_gpus(&file);
     } else if (u->dp) {
