@@ -148,7 +148,8 @@ static bool place_all(struct round *r, struct kube_pod **pods, uint32_t count, u
                       struct kube_tally *tally)
 {
     MYR_CLEANUP(myr_free_at) uint32_t *nodes = myr_xcalloc(count, sizeof(*nodes));
-    MYR_ASSERT(count > 0 && !r->c->use_stale);
+    /* Where more is used than can be counted it stays stale, and is as full as can be. */
+    MYR_ASSERT(count > 0 && r->c->use_count == r->c->nodes.count);
     for (uint32_t i = 0; i < count; i++) {
         at[i] = MYR_NONE;
     }
@@ -479,7 +480,8 @@ static bool finish(struct round *r, struct kube_gang *gang, const struct standin
             continue;
         }
         uint32_t id = kube_node_find(r->c, pod->planned_node);
-        if (pod->planned_rank == MYR_NONE || id == MYR_NONE ||
+        /* Anybody may write annotations: a rank beyond the world is of no placement of ours. */
+        if (pod->planned_rank >= s->world || id == MYR_NONE ||
             (pod->node.len == 0 && !kube_fits(r->c, pod->needs, id))) {
             return false;
         }
