@@ -53,6 +53,7 @@ static void keep(struct symptoms *symptoms, const struct symptom *symptom)
 void symptoms_tell(struct symptoms *symptoms)
 {
     uint32_t kept = 0;
+    MYR_ASSERT(symptoms->count <= SYMPTOMS_MAX);
     for (uint32_t i = 0; i < symptoms->count; i++) {
         const struct symptom *symptom = &symptoms->waiting[i];
         char id[32];
@@ -95,6 +96,7 @@ static void on_lines(uv_poll_t *poll, int status, int events)
 {
     struct symptoms *symptoms = poll->data;
     char bytes[512];
+    MYR_ASSERT(poll == symptoms->watcher && symptoms->fd >= 0);
     (void)status;
     (void)events;
     ssize_t got = read(symptoms->fd, bytes, sizeof(bytes));
