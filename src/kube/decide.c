@@ -282,6 +282,7 @@ static bool waits_for_old(struct round *r, struct kube_gang *gang)
     char text[REASON_BYTES];
     const struct kube_pod *old = NULL;
     uint32_t count = 0;
+    MYR_ASSERT(gang->count > 0 && gang->first == gang->pods[0]);
     for (uint32_t i = 0; i < gang->count && gang->first->strict; i++) {
         const struct kube_pod *pod = gang->pods[i];
         if (pod->deleting && pod->phase <= KUBE_RUNNING && pod->node.len) {
@@ -392,6 +393,7 @@ static void count_pod(const struct round *r, struct kube_gang *gang, const struc
 /* Whoever deletes a Job deletes its pods one by one: that is no reason to make them again. */
 static void look_for_broken(const struct round *r, const struct kube_gang *gang, struct standing *s)
 {
+    MYR_ASSERT(s->placement.len > 0 && s->bound > 0);
     for (size_t i = 0; i < gang->broken.count && !s->why[0]; i++) {
         const struct kube_broken *broken = &gang->broken.items[i];
         if (!myr_str_eq(myr_str_from(broken->placement), s->placement)) {
@@ -409,6 +411,7 @@ static void look_for_broken(const struct round *r, const struct kube_gang *gang,
 /* The first bound pod says which placement is meant; all others are held against it. */
 static void stand(struct round *r, struct kube_gang *gang, struct standing *s)
 {
+    MYR_ASSERT(gang->count > 0 && !gang->stale);
     *s = (struct standing){.look_ms = INT64_MAX};
     for (uint32_t i = 0; i < gang->count; i++) {
         const struct kube_pod *pod = gang->pods[i];
@@ -585,6 +588,7 @@ void myr_kube_over(struct myr_kube_cluster *c, const char *key, bool done)
         kube_use_put(c, gang->pods[i]);
     }
     MYR_ASSERT(gang->flying); /* one decision at a time, and it is over once */
+    MYR_ASSERT(c->gangs.items[gang->id] == gang);
     gang->flying = false;
     gang->stale = true;
     kube_gang_rest(c, gang);
