@@ -343,6 +343,7 @@ static int read_node(struct server *server, const char *name, const struct myr_d
 static void get_where(const struct server *server, const struct myr_doc *list,
                       struct myr_control_rank **ret, uint32_t *ret_count)
 {
+    MYR_ASSERT(!*ret && *ret_count == 0); /* a row is read once */
     if (!list || list->kind != MYR_DOC_LIST) {
         return;
     }
