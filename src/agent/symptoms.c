@@ -86,6 +86,7 @@ static void watcher_ended(struct symptoms *symptoms)
     uv_poll_stop(symptoms->watcher);
     uv_close((uv_handle_t *)symptoms->watcher, on_closed);
     close(symptoms->fd);
+    MYR_ASSERT(symptoms->line_len < sizeof(symptoms->line));
     symptoms->watcher = NULL;
     symptoms->line_len = 0;
     symptoms->retry_ns = boot_clock_ns() + RETRY_NS;

@@ -81,6 +81,7 @@ void backup_stop(struct server *server)
 /* Made here, for its rights: SQLite would make it readable for others. */
 static int begin_copy(struct backup *backup, struct myr_err *err)
 {
+    MYR_ASSERT(!backup->copy && backup->server->store);
     int fd = open(backup->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 || close(fd) < 0) {
         return myr_err_errno(err, "writing", backup->path);

@@ -46,6 +46,7 @@ static void end_overdue(struct server *server)
     int64_t now_ms = core_ms(server);
     for (uint32_t id = 0; id < server->rows.jobs.count; id++) {
         struct job_row *row = server->rows.jobs.items[id];
+        MYR_ASSERT(!row || row->state < MYR_CONTROL_JOB_STATES);
         /* By the core's clock: a simulated job has simulated time. */
         if (!row || row->time_limit_s == 0 || row->state >= MYR_CONTROL_DONE ||
             row->first_start_ms < 0 || row->reason[0] == '(' ||
@@ -385,6 +386,7 @@ static void tell_ready(const struct server *server, const struct myr_serve *serv
     snprintf(url, sizeof(url), "%s://%s%s%s:%u/", plain ? "http" : "https", six ? "[" : "",
              config->http_address, six ? "]" : "", http_port(server));
     uint16_t port = server->listener ? myr_io_port(server->listener) : 0;
+    MYR_ASSERT(server->http && !server->stopping);
     write_url(server, url);
     log_say("info", "ready: %s, agents on port %u, %s", url, port,
             MYR_COUNT(config->node_count, "node"));

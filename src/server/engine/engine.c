@@ -237,6 +237,7 @@ int engine_begin(struct server *server, const struct engine_ops *ops, struct myr
 
 void engine_second(struct server *server)
 {
+    MYR_ASSERT(server->engine && !server->stopping);
     if (server->engine->ops->second) {
         server->engine->ops->second(server);
     }
@@ -526,6 +527,7 @@ bool engine_wants(const struct server *server, uint32_t job, uint32_t epoch)
 bool engine_whole(const struct server *server, uint32_t job)
 {
     uint32_t slots = myr_control_ranks(server->control);
+    MYR_ASSERT(server->engine && server->engine->nodes);
     for (uint32_t i = 0; i < slots; i++) {
         struct myr_control_rank rank = myr_control_rank(server->control, i);
         MYR_ASSERT(!rank.used || rank.node < server->rows.node_count);

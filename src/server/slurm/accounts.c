@@ -94,6 +94,7 @@ static void on_accounts(struct server *server, void *context, const struct call_
     struct slurm *slurm = context;
     struct myr_err err = {};
     char why[300] = "";
+    MYR_ASSERT(!slurm->closing);
     if (result->code != 0) {
         (void)myr_slurm_read_fault("sacctmgr", result->err, why, sizeof(why));
     } else {

@@ -163,6 +163,7 @@ static int make_folder(const struct slurm *slurm, const struct engine_gang *gang
 static void on_submitted(struct server *server, void *context, const struct call_result *result)
 {
     struct slurm *slurm = slurm_of(server);
+    MYR_ASSERT(!slurm->closing);       /* whoever ends hears no answers */
     uint64_t key = (uintptr_t)context; /* job and epoch */
     struct gang *gang = slurm_gang(slurm, (uint32_t)(key >> 32), (uint32_t)key);
     uint64_t id;
@@ -204,6 +205,7 @@ static void on_submitted(struct server *server, void *context, const struct call
 static void comment_of(const struct slurm *slurm, uint32_t job, uint32_t epoch, char *ret,
                        size_t size)
 {
+    MYR_ASSERT(slurm->tag[0] && epoch > 0); /* by both it is known again */
     snprintf(ret, size, "myriad:%s:%u.%u", slurm->tag, job, epoch);
 }
 
