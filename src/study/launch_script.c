@@ -251,9 +251,10 @@ static void put_srun(const struct myr_launch *l, const struct myr_launch_case *o
 static void put_slurm_name(struct myr_buf *buf, const char *name)
 {
     for (const char *at = name; *at; at++) {
-        /* All else becomes a dash: a blank would end the directive. */
+        /* Other letters of ASCII become a dash, for a blank would end the directive; Chinese stays. */
         bool plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
-                     (*at >= '0' && *at <= '9') || *at == '.' || *at == '-' || *at == '_';
+                     (*at >= '0' && *at <= '9') || *at == '.' || *at == '-' || *at == '_' ||
+                     (unsigned char)*at >= 0x80;
         myr_buf_putc(buf, plain ? *at : '-');
     }
 }

@@ -92,7 +92,7 @@ SLOW = {
 OTHERS = [
     (["--topology", TREE], "give --workload"),
     (["--workload", GOOD], "give --design FILE or --topology"),
-    (["--workload", GOOD, "--topology", TREE, "--design", "x.myr"], "give --design FILE or"),
+    (["--workload", GOOD, "--topology", TREE, "--design", "x.myr"], "one fabric is asked"),
     (["--workload", GOOD, "--design", "no-such-file.myr"], "no-such-file.myr"),
     (["--workload", GOOD, "--topology", TREE, "--lb", "magic"], "magic"),
     (["--workload", GOOD, "--topology", TREE, "--net", "storage"], "storage"),

@@ -150,8 +150,9 @@ static void show_rest(struct myr_answer *answer, const struct myr_scale_curves *
     myr_answer_para(answer,
                     "Step = compute + waiting + transfers - hidden; tokens are read ahead, so IO "
                     "is hidden whole. Effective compute = peak x GPUs x efficiency; efficiency = "
-                    "MFU of the best point x linearity x availability. Availability: failures of "
-                    "Llama 3's table, best practice of recovery, best checkpoint interval.");
+                    "MFU of the best point x linearity x availability. Availability: failures by "
+                    "classes of cause (goodput --rate classes), best practice of recovery, best "
+                    "checkpoint interval.");
 }
 
 /* Keys that an answer with points and one without have alike. */
@@ -191,7 +192,9 @@ static void hint_next(struct cli *cli)
             return;
         }
     }
-    myr_answer_next(&cli->answer, "for what failures cost", "%s", cli_again(cli, goodput, NULL));
+    /* With the failures that the points were reckoned with: else the two would not agree. */
+    myr_answer_next(&cli->answer, "for what failures cost", "%s --rate classes",
+                    cli_again(cli, goodput, NULL));
 }
 
 /* Both curves in one list, told apart by 'scaling'. */

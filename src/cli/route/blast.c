@@ -69,7 +69,7 @@ static int find(struct cli *cli, struct myr_fabric_case *fabric, struct myr_blas
     struct myr_balance_options balance = cli_fabric_balance(&options->balance);
     if (!options->of) {
         int rc = myr_err_set(err, MYR_EINVAL, "give --of LIST: what dies");
-        myr_err_hint(err, "%s", cli_route_blast_command.example);
+        myr_err_hint(err, "%s --of leaf/p0-g0-r0", cli_again(cli, cli->command, NULL));
         return rc;
     }
     MYR_TRY(cli_fabric_open(cli, &options->fabric, false, fabric, err));

@@ -39,7 +39,7 @@ static int run(struct cli *cli, struct myr_err *err)
     /* The tables are the question: there is nothing to fall back on. */
     if (!options->dump) {
         int rc = myr_err_set(err, MYR_EINVAL, "give --dump FILE: the subnet's tables");
-        myr_err_hint(err, "%s", cli_route_tables_command.example);
+        myr_err_hint(err, "%s --dump found.lfts", cli_again(cli, cli->command, NULL));
         return rc;
     }
     MYR_TRY(cli_fabric_open(cli, &options->fabric, true, &fabric, err));

@@ -49,9 +49,18 @@ static int parse_topology(struct fat_tree *tree, const char *text, struct myr_er
                            text);
     }
     text += sizeof(prefix) - 1;
+    uint32_t seen = 0;
     while (*text) {
         size_t len = strcspn(text, ",");
         MYR_TRY(parse_setting(tree, (struct myr_str){text, len}, err));
+        /* Of two values nobody could say which was meant; each key has a first letter of its own.
+         */
+        uint32_t bit = UINT32_C(1) << (*text - 'a');
+        if (seen & bit) {
+            return myr_err_set(err, MYR_EINVAL, "--topology: '%.*s' is given twice",
+                               (int)strcspn(text, "="), text);
+        }
+        seen |= bit;
         text += len + (text[len] == ',');
     }
     return MYR_OK;
@@ -115,7 +124,9 @@ int myr_sim_fabric_open(struct myr_sim_fabric *ret, const char *design, const ch
     /* One of the two, neither none nor both. */
     *ret = (struct myr_sim_fabric){.planned = topology != NULL};
     if (!design == !topology) {
-        int rc = myr_err_set(err, MYR_EINVAL, "give --design FILE or --topology WORDS");
+        int rc = myr_err_set(err, MYR_EINVAL,
+                             design ? "--topology does not go with --design: one fabric is asked"
+                                    : "give --design FILE or --topology WORDS");
         myr_err_hint(err, "myriad sim --help");
         return rc;
     }

@@ -30,6 +30,13 @@ static bool parse_unit(struct myr_str text, const struct unit *units, size_t cou
     return false;
 }
 
+/* "1Mb" is a megabit to whoever minds the case: refused, as 1mb and 1MB are not. */
+static bool means_bits(struct myr_str text)
+{
+    return text.len >= 2 && text.data[text.len - 1] == 'b' &&
+           memchr("KMGT", text.data[text.len - 2], 4);
+}
+
 /* MB is a million bytes, MiB a binary one; upper and lower case are the same. */
 bool myr_sim_parse_bytes(struct myr_str text, uint64_t *ret)
 {
@@ -40,11 +47,16 @@ bool myr_sim_parse_bytes(struct myr_str text, uint64_t *ret)
         {"KiB", 1 << 10}, {"MiB", 1 << 20},   {"GiB", 1 << 30},
     };
     double value;
-    if (!parse_unit(text, units, MYR_ARRAY_COUNT(units), &value)) {
+    if (means_bits(text) || !parse_unit(text, units, MYR_ARRAY_COUNT(units), &value)) {
         return false;
     }
-    /* To the nearest byte: "1.5KB" is a number of them. */
-    *ret = (uint64_t)(value + 0.5);
+    /* "1.5KB" is a number of bytes, half a byte is none; a little is for what doubles lose. */
+    uint64_t bytes = (uint64_t)(value + 0.5);
+    double apart = value > (double)bytes ? value - (double)bytes : (double)bytes - value;
+    if (apart > 1e-6 + value * 4e-16) {
+        return false;
+    }
+    *ret = bytes;
     return true;
 }
 

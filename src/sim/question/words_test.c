@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -27,9 +28,7 @@ static void sizes_and_times_have_units(void **state)
                  {"1TB", 1000000000000},
                  {"1KiB", 1024},
                  {"1MiB", 1048576},
-                 {"2GiB", UINT64_C(2147483648)},
-                 {"0.4", 0},
-                 {"0.5", 1}};
+                 {"2GiB", UINT64_C(2147483648)}};
     static const struct {
         const char *text;
         myr_ps ps;
@@ -49,6 +48,18 @@ static void sizes_and_times_have_units(void **state)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(times); i++) {
         assert_true(myr_sim_parse_time(myr_str_from(times[i].text), &ps));
         assert_int_equal(ps, times[i].ps);
+    }
+    static const char *const no_bytes[] = {"1Mb", "1Gb",      "16Kb",     "0.4",
+                                           "0.5", "0.0001KB", "1.00005KB"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(no_bytes); i++) {
+        assert_false(myr_sim_parse_bytes(myr_str_from(no_bytes[i]), &bytes));
+    }
+    /* What doubles lose is no part of a byte. */
+    for (uint32_t tenth = 1; tenth < 1000; tenth++) {
+        char text[16];
+        snprintf(text, sizeof(text), "%u.%uTB", tenth / 10, tenth % 10);
+        assert_true(myr_sim_parse_bytes(myr_str_from(text), &bytes));
+        assert_int_equal(bytes, tenth * UINT64_C(100000000000));
     }
     for (size_t i = 0; i < MYR_ARRAY_COUNT(neither); i++) {
         assert_false(myr_sim_parse_bytes(myr_str_from(neither[i]), &bytes));
