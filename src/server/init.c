@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "myriad/server.h"
+#include "myriad/text/amount.h"
 #include "myriad/text/json.h"
 #include "server.h"
 
@@ -182,6 +183,10 @@ static int make_config(const struct myr_server_init *init, struct myr_err *err)
     /* Checked before anything is written. */
     MYR_TRY(names_expand(init->nodes, &names, &count, err));
     names_free(names, count);
+    if (init->design_nodes > 0 && count != init->design_nodes) {
+        return myr_err_set(err, MYR_EINVAL, "--nodes names %s, the design has %s",
+                           MYR_COUNT(count, "node"), MYR_GROUPED(init->design_nodes));
+    }
     myr_buf_puts(&text, "# A server of Myriad; docs/server.md says what each line means.\n");
     put_word("cluster", init->cluster, &text);
     myr_buf_printf(&text, "world: %s\n", init->world ? init->world : "agents");
