@@ -44,12 +44,17 @@ static void notify(const char *text)
 static void end_overdue(struct server *server)
 {
     int64_t now_ms = core_ms(server);
+    server->overdue_ms = INT64_MAX;
     for (uint32_t id = 0; id < server->rows.jobs.count; id++) {
         struct job_row *row = server->rows.jobs.items[id];
         /* By the core's clock: a simulated job has simulated time. */
         if (!row || row->time_limit_s == 0 || row->state >= MYR_CONTROL_DONE ||
-            row->first_start_ms < 0 || row->reason[0] == '(' ||
-            now_ms - row->first_start_ms < row->time_limit_s * 1000) {
+            row->first_start_ms < 0 || row->reason[0] == '(') {
+            continue;
+        }
+        int64_t over_ms = row->first_start_ms + row->time_limit_s * 1000;
+        if (now_ms < over_ms) {
+            server->overdue_ms = over_ms < server->overdue_ms ? over_ms : server->overdue_ms;
             continue;
         }
         /* The bracket in front marks it: it is cancelled once. */
@@ -336,6 +341,7 @@ static int begin(struct server *server, struct myr_err *err)
     MYR_TRY(desk_run(server, err));
     MYR_TRY(http_begin(server, api_routes, api_route_count, err));
     server->feed.rang = watch_rang;
+    server->end_overdue = end_overdue;
     server->feed.context = server;
     uv_timer_init(&server->loop, &server->second);
     server->second.data = server;

@@ -293,6 +293,33 @@ def explain_says_what_a_cluster_lacks(lab):
 
 
 @check
+def fast_worlds_count_all_that_ran(lab):
+    """A thousand times as fast: what is decided between two looks at the world begins then, a time
+    limit is not a quarter of an hour late, and output that went with a world is told as that."""
+    folder = os.path.join(lab.top, "fast")
+    init(lab, folder, "--world", "twin", "--speed", "1000")
+    with open(os.path.join(folder, "myriad.yaml"), "a", encoding="utf-8") as file:
+        file.write("faults: none\n")
+    twin = Lab(lab.myriad, lab.top)
+    twin.folder = folder
+    twin.serve()
+    job = "gpus: 8\ncommand: x\ntwin: {hours: 1.1111, step_s: 1}\n"
+    for _ in range(2):
+        time.sleep(1)  # nothing happens there meanwhile
+        ran = twin.json("submit", "-", "--wait", text=job)["jobs"][0]
+        assert ran["ended_ms"] - ran["started_ms"] >= 3999960, ran
+    hours = twin.json("usage")["tenants"][0]["gpu_hours"]
+    assert hours >= 2 * 8 * 1.1111, hours
+    late = twin.json("submit", "-", "--wait", text=job + "time_limit: 10m\n", code=1)["jobs"][0]
+    assert late["state"] == "cancelled" and late["step"] <= 605, late
+    assert twin.ask("job", "logs", "0").stdout
+    twin.stop()
+    twin.serve()
+    assert "not kept any more" in twin.ask("job", "logs", "0", code=1).stderr
+    twin.stop()
+
+
+@check
 def agents_find_the_port_of_the_last_time(lab):
     folder = os.path.join(lab.top, "ports")
     init(lab, folder)
