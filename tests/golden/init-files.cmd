@@ -26,6 +26,7 @@ init --user nobody --speed 2
 init --user nobody --world slurm --hosts DNS:head,IP:10.0.0.1
 init --user nobody --etcd http://127.0.0.1:1
 init --user nobody --nodes 'gpu-[4-1]'
+init --user nobody --nodes 'gpu-[11-08]'
 init --user nobody --nodes 'gpu-[1-99999999]'
 init --user nobody --nodes 'gpu-1,gpu-1'
 init --user nobody --design none.myr

@@ -264,6 +264,8 @@ CASES = [
         "POST /v1/jobs": {**UNHEEDED, "id": 11, "unheeded": ["prolog"]}}}),
     (["submit", "-", "--wait"], {"text": JOB, "forms": TABLE, "answers": {
         "POST /v1/jobs": {**UNHEEDED, "id": 10}}}),
+    (["submit", "-"], {"text": JOB, "forms": TABLE, "answers": {
+        "POST /v1/jobs": {**UNHEEDED, "world": "agents", "unheeded": ["twin"]}}}),
     # An array: by numbers that need not follow each other, or, of an older server, that do.
     (["submit", "-", "--wait"], {"text": JOB, "answers": {
         "POST /v1/jobs": {**UNHEEDED, "id": 20, "count": 3, "ids": [20, 21, 70000]},

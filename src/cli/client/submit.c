@@ -251,7 +251,8 @@ static void show_unheeded(struct cli *cli, const struct myr_doc *made)
         }
     }
     bool slurm = strcmp(client_text(cli, made, "world"), "slurm") == 0;
-    job_put_unheeded(cli, keys, count, myr_job_world_names[slurm ? MYR_JOB_SLURM : MYR_JOB_AGENTS]);
+    job_put_unheeded(cli, keys, count,
+                     slurm ? myr_job_world_names[MYR_JOB_SLURM] : "a cluster of agents");
 }
 
 /* One job, by its own page; 'ret_bad': it is not done. */
