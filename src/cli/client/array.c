@@ -126,6 +126,23 @@ int job_array_wait(const struct client *client, const struct job_array *array, s
     return MYR_OK;
 }
 
+/* As the list has it; what a job's own page has beside that is null. */
+static void put_listed(struct cli *cli, const struct myr_doc *job)
+{
+    static const char *const of_page[] = {"node_names", "ranks", "file"};
+    myr_answer_object(&cli->answer, NULL);
+    for (uint32_t i = 0; i < job->count; i++) {
+        struct myr_str key = job->entries[i].key;
+        client_put(cli, myr_arena_strndup(&cli->arena, key.data, key.len), job->entries[i].value);
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(of_page); i++) {
+        if (!myr_doc_get(job, of_page[i])) {
+            myr_answer_null(&cli->answer, of_page[i]);
+        }
+    }
+    myr_answer_end(&cli->answer);
+}
+
 int job_array_show(const struct client *client, const struct job_array *array, uint32_t *ret_bad,
                    struct myr_err *err)
 {
@@ -138,7 +155,7 @@ int job_array_show(const struct client *client, const struct job_array *array, u
     for (uint32_t i = 0; i < array->count; i++) {
         const char *state = client_text(cli, jobs[i], "state");
         bool well = strcmp(state, "done") == 0;
-        client_put(cli, NULL, jobs[i]);
+        put_listed(cli, jobs[i]);
         done += well;
         over += job_has_ended(state) && !well;
         bad = !well && bad == MYR_NONE ? array->ids[i] : bad;
