@@ -215,12 +215,12 @@ static void take_fetch(struct agent *agent, uint32_t epoch, const struct myr_wir
     /* 0 asks for as much as fits into a message. */
     size_t most = fetch->bytes && fetch->bytes < FETCH_BYTES ? fetch->bytes : FETCH_BYTES;
     MYR_ASSERT(most > 0 && most <= FETCH_BYTES);
-    /* It names the incarnation that it is of: 0 asked for the newest, and says that there is none.
-     */
-    epoch = run ? run->epoch : 0;
+    MYR_ASSERT(!run || (run->job == fetch->job && (epoch == 0 || run->epoch == epoch)));
+    epoch = run ? run->epoch : 0; /* 0 asked for the newest, and says that there is none */
     if (run) {
         output_fetch(run->folder, fetch->rank, &out.offset, most, &data, &out.size);
         out.ended = run->state >= RUN_ENDED;
+        MYR_ASSERT(data.len <= most);
         out.data = (struct myr_str){data.data, data.len};
     }
     (void)session_send(&agent->session, MYR_WIRE_OUTPUT, epoch, &out);
@@ -268,6 +268,7 @@ static void on_message(void *context, const struct myr_wire_message *message)
     struct agent *agent = context;
     const void *body = message->body;
     uint32_t epoch = message->head.epoch;
+    MYR_ASSERT(agent->session.welcomed && agent->runs.loop); /* before it nobody gives orders */
     heard(agent);
     switch (message->head.type) {
     case MYR_WIRE_START:
@@ -308,6 +309,7 @@ static void end(struct agent *agent, int status)
 static void on_welcome(void *context, const struct myr_wire_welcome *welcome)
 {
     struct agent *agent = context;
+    MYR_ASSERT(agent->session.welcomed && agent->reports.session == &agent->session);
     if (agent->settings->pretend && welcome->pretend == 0) {
         say("--pretend %s: the server does not allow made-up GPUs", agent->settings->pretend);
         end(agent, 2);
@@ -426,7 +428,6 @@ static int lock_state(struct agent *agent, struct myr_err *err)
     }
     /* A child of an agent that was just killed may hold it too, until it becomes a program. */
     int tries = 0;
-    MYR_ASSERT(agent->lock_fd >= 0);
     while (flock(agent->lock_fd, LOCK_EX | LOCK_NB) < 0 && ++tries < LOCK_TRIES) {
         (void)poll(NULL, 0, 50);
     }
@@ -467,6 +468,7 @@ static void next_server(struct session *session)
 /* In a process of its own, whose memory goes with it: keys are made once in a node's life. */
 static int enrol_apart(const struct settings *settings, struct myr_err *err)
 {
+    MYR_ASSERT(settings->has_token && !settings->plain);
     pid_t pid = fork();
     if (pid < 0) {
         return myr_err_errno(err, "cannot start", "enrolment");

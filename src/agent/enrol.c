@@ -177,6 +177,7 @@ static void on_open(void *context, struct myr_io_stream *stream)
                                    .version_min = MYR_WIRE_VERSION_MIN};
     struct myr_wire_enrol enrol = {.token = myr_str_from(asking->token->secret),
                                    .csr = {asking->csr.data, asking->csr.len}};
+    MYR_ASSERT(asking->csr.len > 0 && !asking->answered);
     /* Both at once: a stranger is not welcomed, he is answered. */
     myr_wire_send(&asking->sender, &bytes, MYR_WIRE_HELLO, MYR_WIRE_NO_NODE, 0, 1, &hello);
     myr_wire_send(&asking->sender, &bytes, MYR_WIRE_ENROL, MYR_WIRE_NO_NODE, 0, 2, &enrol);
@@ -249,6 +250,7 @@ int enrol_run(const char *host, uint16_t port, const char *state, const char *na
     rc = myr_io_connect(&loop, host, port, tls, &calls, &asking, &stream, err);
     MYR_ASSERT(rc == MYR_OK); /* what goes wrong is told by on_closed() */
     uv_run(&loop, UV_RUN_DEFAULT);
+    MYR_ASSERT(asking.answered || asking.rc < 0); /* or on_closed() has said why not */
     myr_io_tls_free(tls);
     uv_loop_close(&loop);
     myr_wire_receiver_done(&asking.receiver);

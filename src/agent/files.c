@@ -92,6 +92,7 @@ static int put(const char *folder, const char *name, struct myr_str text, bool s
 {
     char path[AGENT_PATH_MAX];
     char temp[AGENT_PATH_MAX + 8];
+    MYR_ASSERT(text.data || text.len == 0);
     MYR_TRY(path_of(folder, name, path, err));
     deadly_point();
     snprintf(temp, sizeof(temp), "%s.tmp", path);

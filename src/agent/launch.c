@@ -86,6 +86,7 @@ int launch_shim(const char *folder, int lock, pid_t *ret, struct myr_err *err)
 int launch_self(const char *const *argv, int *ret_pipe, struct myr_err *err)
 {
     int pipes[2];
+    MYR_ASSERT(argv[0] && argv[1]); /* the second word says what we are then */
     if (pipe2(pipes, O_CLOEXEC) < 0) {
         return myr_err_errno(err, "no pipe", argv[1]);
     }
@@ -132,6 +133,7 @@ static void on_gone(uv_poll_t *poll, int status, int events)
 {
     struct watch *watch = poll->data;
     void (*gone)(void *context) = watch->gone;
+    MYR_ASSERT(gone && watch->fd >= 0);
     (void)status;
     (void)events;
     uv_poll_stop(poll); /* it stays readable for ever */
@@ -173,6 +175,7 @@ void launch_socket(const char *sockets, const char *folder, const char *tag,
     }
     len = snprintf(ret, AGENT_PATH_MAX, "%s/p", folder);
     if (len >= (int)sizeof(limit.sun_path)) {
-        snprintf(ret, AGENT_PATH_MAX, "/tmp/myriad-%s", tag);
+        len = snprintf(ret, AGENT_PATH_MAX, "/tmp/myriad-%s", tag);
+        MYR_ASSERT(len < (int)sizeof(limit.sun_path)); /* a tag is short */
     }
 }

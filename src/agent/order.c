@@ -21,6 +21,7 @@ static void put_line(struct myr_buf *buf, const char *key, struct myr_str value)
 /* "order 1" is the version of the format. */
 void order_write(const struct order *order, struct myr_buf *buf)
 {
+    MYR_ASSERT(order->gpus != 0 && (order->spec.data || order->spec.len == 0));
     myr_buf_printf(buf, "order 1\njob %llu\nepoch %u\nfirst_rank %u\nworld %u\ngpus %llu\n",
                    (unsigned long long)order->job, order->epoch, order->first_rank, order->world,
                    (unsigned long long)order->gpus);
@@ -93,6 +94,7 @@ int order_read(const char *file, struct myr_str text, struct order *ret, struct 
         !line_text(head, "state", &order.state)) {
         return myr_err_set(err, MYR_ECORRUPT, "%s: something is missing in the order", file);
     }
+    MYR_ASSERT(from + size == text.data + text.len); /* all of it is the order's */
     order.spec = (struct myr_str){from, (size_t)size};
     *ret = order;
     return MYR_OK;

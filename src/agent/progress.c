@@ -82,6 +82,9 @@ bool progress_parse(struct myr_str text, struct progress *ret)
 
 void progress_write(const struct progress *progress, struct myr_buf *buf)
 {
+    /* What is beyond was refused where it came from: it could not be read again. */
+    MYR_ASSERT(progress->step <= INT64_MAX && progress->saved <= INT64_MAX);
+    MYR_ASSERT(progress->at_ns >= 0);
     myr_buf_printf(buf, "step %llu\nsaved %llu\nat_ns %lld\nby_line %u\n",
                    (unsigned long long)progress->step, (unsigned long long)progress->saved,
                    (long long)progress->at_ns, progress->by_line);

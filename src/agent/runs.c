@@ -112,7 +112,9 @@ static int gpus_are_free(const struct run *run, const struct run **ret_other)
 
 static void on_shim_gone(void *context)
 {
-    runs_look(((struct run *)context)->runs);
+    const struct run *run = context;
+    MYR_ASSERT(run->watch && run->shim > 0); /* who is let go is not watched any more */
+    runs_look(run->runs);
 }
 
 static void spawn(struct run *run, int lock)
@@ -182,6 +184,7 @@ static void ask_to_stop(struct run *run, uint32_t grace_s)
 static void look(struct run *run, bool waits)
 {
     int64_t now = boot_clock_ns();
+    MYR_ASSERT(!run->watch || (run->shim > 0 && run_is_alive(run)));
     if (waits != (run->state == RUN_WAITING) || !run_is_alive(run) || take_ending(run)) {
         return;
     }
@@ -233,6 +236,7 @@ static void forget_old(struct runs *runs)
 void runs_look(struct runs *runs)
 {
     for (size_t i = 0, count = runs->items.count; i < 2 * count; i++) {
+        MYR_ASSERT(runs->items.count == count);         /* a look begins and forgets nobody */
         look(runs->items.items[i % count], i >= count); /* endings free what others wait for */
     }
     forget_old(runs);
@@ -253,6 +257,7 @@ static struct run *add(struct runs *runs, const struct order *order)
                         .lease_s = order->lease_s};
     snprintf(run->folder, sizeof(run->folder), "%s/run/%llu.%u", runs->state,
              (unsigned long long)order->job, order->epoch);
+    MYR_ASSERT(run->ranks > 0 && run->state == RUN_WAITING && run->shim == 0);
     myr_vec_push(&runs->items, run);
     return run;
 }
@@ -310,6 +315,7 @@ static void stop_older(struct runs *runs, uint64_t job, uint32_t epoch)
 {
     for (size_t i = 0; i < runs->items.count; i++) {
         struct run *run = runs->items.items[i];
+        MYR_ASSERT(run->runs == runs);
         if (run->job == job && run->epoch < epoch && run_is_alive(run) && !run->stopping) {
             ask_to_stop(run, 0);
         }
@@ -365,6 +371,7 @@ void runs_stop(struct runs *runs, uint32_t epoch, const struct myr_wire_stop *st
         struct run *run = runs->items.items[i];
         if (run->job == stop->job && run->epoch <= epoch && run_is_alive(run)) {
             any = true;
+            MYR_ASSERT(run->asked == 0 || run->asked >= run->epoch); /* it is about this one */
             run->asked = epoch > run->asked ? epoch : run->asked;
             ask_to_stop(run, stop->grace_s < 86400 ? stop->grace_s : 86400);
         }

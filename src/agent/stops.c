@@ -109,6 +109,7 @@ int stops_open(struct stops *stops, const char *folder, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct myr_err why = {};
+    MYR_ASSERT(folder);
     *stops = (struct stops){.folder = folder, .fd = -1};
     int rc = file_get(folder, name, &text, &why);
     if (rc == MYR_ENOENT) {
@@ -169,6 +170,7 @@ int stops_add(struct stops *stops, uint64_t job, uint32_t epoch, struct myr_err 
 bool stops_has(struct stops *stops, uint64_t job, uint32_t epoch)
 {
     for (size_t i = 0; i < stops->items.count; i++) {
+        MYR_ASSERT(stops->items.items[i].used <= stops->clock);
         if (stops->items.items[i].job == job) {
             stops->items.items[i].used = ++stops->clock;
             return stops->items.items[i].epoch >= epoch;

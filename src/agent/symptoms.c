@@ -53,6 +53,7 @@ static void keep(struct symptoms *symptoms, const struct symptom *symptom)
 void symptoms_tell(struct symptoms *symptoms)
 {
     uint32_t kept = 0;
+    MYR_ASSERT(symptoms->count <= SYMPTOMS_MAX);
     for (uint32_t i = 0; i < symptoms->count; i++) {
         const struct symptom *symptom = &symptoms->waiting[i];
         char id[32];
@@ -85,6 +86,7 @@ static void watcher_ended(struct symptoms *symptoms)
     uv_poll_stop(symptoms->watcher);
     uv_close((uv_handle_t *)symptoms->watcher, on_closed);
     close(symptoms->fd);
+    MYR_ASSERT(symptoms->line_len < sizeof(symptoms->line));
     symptoms->watcher = NULL;
     symptoms->line_len = 0;
     symptoms->retry_ns = boot_clock_ns() + RETRY_NS;
@@ -95,6 +97,7 @@ static void on_lines(uv_poll_t *poll, int status, int events)
 {
     struct symptoms *symptoms = poll->data;
     char bytes[512];
+    MYR_ASSERT(poll == symptoms->watcher && symptoms->fd >= 0);
     (void)status;
     (void)events;
     ssize_t got = read(symptoms->fd, bytes, sizeof(bytes));

@@ -242,6 +242,7 @@ static void take_exit(struct myr_control *c, const struct myr_event *event)
  */
 static void take(struct myr_control *c, const struct myr_event *event)
 {
+    MYR_ASSERT(event->kind < MYR_EVENT_KINDS); /* it was looked at before it is taken */
     switch ((enum myr_event_kind)event->kind) {
     case MYR_EVENT_TICK:
     case MYR_EVENT_KINDS:

@@ -125,6 +125,7 @@ static void restart(struct myr_control *c, uint32_t id)
 static bool is_stopping(const struct myr_control *c, uint32_t at)
 {
     for (; at != MYR_NONE; at = slot_of(c, at)->next_in_job) {
+        MYR_ASSERT(slot_of(c, at)->state != RANK_FREE);
         if (rank_is_open(slot_of(c, at)) && !node_of(c, slot_of(c, at)->node)->lost) {
             return true;
         }
@@ -274,6 +275,7 @@ static bool is_crowded_out(const struct myr_control *c, const struct job *job)
 {
     bool away = false;
     for (uint32_t at = job->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_in_job) {
+        MYR_ASSERT(job_of(c, slot_of(c, at)->job) == job && !slot_of(c, at)->old);
         away = away || node_of(c, slot_of(c, at)->node)->drain & DRAIN_AWAY;
     }
     return away && !job->whole;
@@ -420,6 +422,7 @@ static void older_are_gone(struct myr_control *c, const struct myr_event *starte
         return;
     }
     for (uint32_t at; (at = find_stopped(c, &older)) != MYR_NONE;) {
+        MYR_ASSERT(slot_of(c, at)->epoch < started->epoch && slot_of(c, at)->job == started->job);
         job_rank_gone(c, at);
     }
 }

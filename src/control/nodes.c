@@ -209,6 +209,7 @@ static void clear_suspects(struct myr_control *c, uint32_t id)
         for (uint32_t at = node_of(c, id)->first_rank; at != MYR_NONE;
              at = slot_of(c, at)->next_on_node) {
             const struct rank *rank = slot_of(c, at);
+            MYR_ASSERT(rank->node == id && rank->state != RANK_FREE);
             /* A job on a node that is given up hears of it from the queue, with its new place. */
             if (rank->suspect && (!node_of(c, id)->gone || job_of(c, rank->job)->taken)) {
                 job_cleared(c, at);
@@ -352,6 +353,7 @@ static void settle_jobs(struct myr_control *c, uint32_t id)
              at = slot_of(c, at)->next_on_node) {
             const struct rank *rank = slot_of(c, at);
             const struct job *job = job_of(c, rank->job);
+            MYR_ASSERT(rank->node == id && rank->state != RANK_FREE);
             if (!rank->old && job->taken) { /* the others hear of it from the queue */
                 job_settle(c, rank->job); /* which may leave this one behind, and change the list */
                 more = slot_of(c, at)->old || slot_of(c, at)->state == RANK_FREE;

@@ -19,6 +19,7 @@ struct kube_needs *kube_needs_of(struct kube_resources *resources, const struct 
 {
     struct kube_needs *needs = new_needs();
     kube_needs_read(resources, &needs->arena, spec, needs);
+    MYR_ASSERT(needs->uses == 1 && !needs->back && !needs->key.data); /* of one pod alone */
     return needs;
 }
 

@@ -58,6 +58,7 @@ static void request_free(struct client_request *request)
 static void finish(struct client_request *request, int rc, const struct myr_err *why,
                    uint32_t status, const struct myr_buf *body)
 {
+    MYR_ASSERT(request->done && (rc < 0) == (why != NULL)); /* an answer, or why there is none */
     struct client_answer answer = {.rc = rc, .err = why, .status = status, .body = {"", 0}};
     if (body && body->len) {
         answer.body = (struct myr_str){body->data, body->len};
@@ -222,6 +223,7 @@ static void leave(struct client_line *line, const struct myr_err *why)
     struct client_queue again = {};
     struct myr_err err = *why;
     bool begun = line->reply.at != MYR_HTTP_AT_HEAD || line->reply.line.len > 0;
+    MYR_ASSERT(!line->asked.first == (line->asked_count == 0));
     if (line->asked.first && begun) {
         struct client_request *first = pop_asked(line);
         if (err.code == MYR_OK && myr_http_reply_end(&line->reply, &err) == MYR_OK) {

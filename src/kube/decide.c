@@ -148,7 +148,8 @@ static bool place_all(struct round *r, struct kube_pod **pods, uint32_t count, u
                       struct kube_tally *tally)
 {
     MYR_CLEANUP(myr_free_at) uint32_t *nodes = myr_xcalloc(count, sizeof(*nodes));
-    MYR_ASSERT(count > 0 && !r->c->use_stale);
+    /* Where more is used than can be counted it stays stale, and is as full as can be. */
+    MYR_ASSERT(count > 0 && r->c->use_count == r->c->nodes.count);
     for (uint32_t i = 0; i < count; i++) {
         at[i] = MYR_NONE;
     }
@@ -281,6 +282,7 @@ static bool waits_for_old(struct round *r, struct kube_gang *gang)
     char text[REASON_BYTES];
     const struct kube_pod *old = NULL;
     uint32_t count = 0;
+    MYR_ASSERT(gang->count > 0 && gang->first == gang->pods[0]);
     for (uint32_t i = 0; i < gang->count && gang->first->strict; i++) {
         const struct kube_pod *pod = gang->pods[i];
         if (pod->deleting && pod->phase <= KUBE_RUNNING && pod->node.len) {
@@ -391,6 +393,7 @@ static void count_pod(const struct round *r, struct kube_gang *gang, const struc
 /* Whoever deletes a Job deletes its pods one by one: that is no reason to make them again. */
 static void look_for_broken(const struct round *r, const struct kube_gang *gang, struct standing *s)
 {
+    MYR_ASSERT(s->placement.len > 0 && s->bound > 0);
     for (size_t i = 0; i < gang->broken.count && !s->why[0]; i++) {
         const struct kube_broken *broken = &gang->broken.items[i];
         if (!myr_str_eq(myr_str_from(broken->placement), s->placement)) {
@@ -408,6 +411,7 @@ static void look_for_broken(const struct round *r, const struct kube_gang *gang,
 /* The first bound pod says which placement is meant; all others are held against it. */
 static void stand(struct round *r, struct kube_gang *gang, struct standing *s)
 {
+    MYR_ASSERT(gang->count > 0 && !gang->stale);
     *s = (struct standing){.look_ms = INT64_MAX};
     for (uint32_t i = 0; i < gang->count; i++) {
         const struct kube_pod *pod = gang->pods[i];
@@ -479,7 +483,8 @@ static bool finish(struct round *r, struct kube_gang *gang, const struct standin
             continue;
         }
         uint32_t id = kube_node_find(r->c, pod->planned_node);
-        if (pod->planned_rank == MYR_NONE || id == MYR_NONE ||
+        /* Anybody may write annotations: a rank beyond the world is of no placement of ours. */
+        if (pod->planned_rank >= s->world || id == MYR_NONE ||
             (pod->node.len == 0 && !kube_fits(r->c, pod->needs, id))) {
             return false;
         }
@@ -583,6 +588,7 @@ void myr_kube_over(struct myr_kube_cluster *c, const char *key, bool done)
         kube_use_put(c, gang->pods[i]);
     }
     MYR_ASSERT(gang->flying); /* one decision at a time, and it is over once */
+    MYR_ASSERT(c->gangs.items[gang->id] == gang);
     gang->flying = false;
     gang->stale = true;
     kube_gang_rest(c, gang);

@@ -541,6 +541,43 @@ static void names_are_ordered_as_people_count(void **state)
     }
 }
 
+/* Pods of others on the node, each with twelve ports of the host, or with so many GPUs. */
+static struct myr_kube_cluster *crowded(uint32_t pods, const char *asks)
+{
+    struct myr_kube_cluster *c = world("", "");
+    for (uint32_t i = 0; i < pods; i++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf ports = {};
+        for (uint32_t k = 0; k < 12; k++) {
+            myr_buf_printf(&ports, "%s{'hostPort':%u}", k ? "," : "", 1000 + 12 * i + k);
+        }
+        tell(c, MYR_KUBE_PODS, 1000,
+             "{'type':'ADDED','object':{'metadata':{'name':'o%u','namespace':'d','uid':'uo%u',"
+             "'resourceVersion':'9'},'spec':{'schedulerName':'other','nodeName':'n1','containers':"
+             "[{'ports':[%s]%s}]},'status':{'phase':'Running'}}}",
+             i, i, ports.data, asks);
+    }
+    return c;
+}
+
+/* What is more than can be counted is counted anew each time, and stops nobody from deciding. */
+static void a_node_may_have_more_than_is_counted(void **state)
+{
+    (void)state;
+    static const char *const asks[] = {"", ",'resources':{'requests':{'memory':'8e15'}}"};
+    for (uint32_t i = 0; i < 4; i++) {
+        struct myr_kube_cluster *c = crowded(i < 2 ? 6 : 3, asks[i / 2]);
+        uint32_t count;
+        tell(c, MYR_KUBE_PODS, 1000,
+             "{'type':'ADDED','object':{'metadata':{'name':'p','namespace':'d','uid':'up',"
+             "'resourceVersion':'3'},'spec':{'schedulerName':'myriad','containers':[{'ports':[%s],"
+             "'resources':{'requests':{'memory':'1'}}}]},'status':{'phase':'Pending'}}}",
+             i % 2 ? "{'hostPort':80}" : "");
+        const struct myr_kube_decision *d = myr_kube_decide(c, 1000, 1, &count);
+        assert_true(count == 1 && d->act == MYR_KUBE_WAIT);
+        myr_kube_cluster_free(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -557,6 +594,7 @@ int main(void)
         cmocka_unit_test(times_are_those_of_the_calendar),
         cmocka_unit_test(amounts_of_every_suffix),
         cmocka_unit_test(names_are_ordered_as_people_count),
+        cmocka_unit_test(a_node_may_have_more_than_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,6 +156,7 @@ static void put_binding(struct flight *f, const struct myr_kube_seat *seat, stru
 static char *pod_path(const struct myr_kube_seat *seat, const char *more)
 {
     struct myr_buf path = {};
+    MYR_ASSERT(seat->space[0] && seat->name[0]); /* else it were the path of all of them */
     myr_buf_reserve(&path, 128);
     myr_buf_put_lit(&path, "/api/v1/namespaces/");
     myr_buf_puts(&path, seat->space);
@@ -169,6 +170,7 @@ static char *pod_path(const struct myr_kube_seat *seat, const char *more)
 static void put_deletion(const struct myr_kube_seat *seat, struct myr_buf *body)
 {
     struct myr_json json;
+    MYR_ASSERT(seat->uid[0]); /* an empty one would be no precondition */
     myr_json_init(&json, body, MYR_JSON_COMPACT);
     myr_json_object(&json, NULL);
     myr_json_text(&json, "apiVersion", "v1");
@@ -476,6 +478,7 @@ void kube_flight_begin(struct service *s, const struct myr_kube_decision *d)
 void kube_flight_abandon(struct service *s)
 {
     for (struct flight *f = s->flights; f; f = f->next) {
+        MYR_ASSERT(f->service == s && f->asked <= f->count);
         f->abandoned = true;
         if (f->asked == 0 || s->stopping) {
             f->broken = true;

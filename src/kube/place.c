@@ -45,6 +45,7 @@ static uint32_t room(const struct kube_node *node, const struct kube_use *use,
 /* Beyond what is listed no port is known to be free. */
 static bool port_taken(const struct kube_use *use, const struct kube_needs *needs)
 {
+    MYR_ASSERT(needs->port_count <= MYR_ARRAY_COUNT(needs->ports));
     if (needs->port_count && use->port_count > MYR_ARRAY_COUNT(use->ports)) {
         return true;
     }
@@ -247,7 +248,9 @@ bool kube_place(struct myr_kube_cluster *c, const struct kube_needs *needs, uint
 {
     MYR_CLEANUP(myr_free_at) uint8_t *places = myr_xcalloc(c->nodes.count, sizeof(*places));
     kube_order(c);
+    MYR_ASSERT(!c->order_stale);
     uint32_t most = count_places(c, needs, closed, places, tally);
+    MYR_ASSERT(tally->places <= tally->empty && tally->kept <= tally->nodes);
     if (tally->places < count || count == 0) {
         return false;
     }

@@ -97,7 +97,8 @@ static void decide_now(struct service *s)
 static void on_wake(uv_timer_t *timer)
 {
     struct service *s = timer->data;
-    s->round_due = true; /* on_check() does it behind this turn */
+    MYR_ASSERT(s->begun && !s->stopping); /* stop() stops it */
+    s->round_due = true;                  /* on_check() does it behind this turn */
 }
 
 /* Nothing is decided on half a list: nodes or pods that are not known yet would be missed. */
@@ -218,6 +219,7 @@ static void on_second(uv_timer_t *timer)
     uint64_t asked = s->client.asked - s->report.leases;
     bool idle = s->begun && !s->stopping && all_known(s) && !s->flights &&
                 s->rounds == s->rounds_before && kube_now_ms() - s->round_ms > IDLE_AFTER_MS;
+    MYR_ASSERT(s->rounds >= s->rounds_before && (s->rounds == 0 || s->begun));
     if (idle) {
         s->report.idle_seconds++;
         s->idle_requests += (double)((int64_t)asked - (int64_t)s->asked_before);
@@ -284,6 +286,10 @@ static void on_version(void *context, const struct client_answer *answer)
     struct myr_err err = {};
     char path[] = "/version";
     int rc = answer->rc;
+    if (s->stopping) {
+        return; /* nothing begins that would have to be ended */
+    }
+    MYR_ASSERT(!s->begun); /* asked until it is answered well, and not again */
     if (rc < 0) {
         err = *answer->err;
     } else if (answer->status != 200) {
@@ -300,7 +306,6 @@ static void on_version(void *context, const struct client_answer *answer)
     kube_trouble(s, SOURCE_VERSION, NULL);
     /* From here on watches and lease have handles, which the end has to close. */
     s->begun = true;
-    MYR_ASSERT(!s->stopping);
     kube_watch_begin(s, MYR_KUBE_NODES);
     kube_watch_begin(s, MYR_KUBE_PODS);
     kube_lease_begin(s);
@@ -308,6 +313,7 @@ static void on_version(void *context, const struct client_answer *answer)
 
 static void ask_version(struct service *s)
 {
+    MYR_ASSERT(!s->begun && !s->stopping);
     kube_ask(&s->client,
              &(struct client_request){
                  .method = "GET", .path = kube_path("/version"), .done = on_version, .context = s});
@@ -369,6 +375,7 @@ static void stop(struct service *s)
         kube_lease_end(s);
     }
     s->stopping = true;
+    uv_timer_stop(&s->wake); /* what was due in the same turn comes too late */
     MYR_ASSERT(s->report.seconds >= 0);
     s->begun_ms = kube_now_ms();
     uv_timer_start(&s->limit, on_release_wait, 0, 0);
@@ -416,6 +423,7 @@ static void sum_up(struct service *s)
  */
 static void init_handles(struct service *s)
 {
+    MYR_ASSERT(s->schedule && s->cluster && s->work_ms);
     uv_timer_init(&s->loop, &s->wake);
     uv_timer_init(&s->loop, &s->second);
     uv_timer_init(&s->loop, &s->limit);

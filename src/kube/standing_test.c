@@ -288,11 +288,40 @@ static void numbers_of_pods_decide(void **state)
     }
 }
 
+/* Two of two pods by their annotations, which anybody may have written. */
+static void ranks_beyond_the_world_are_made_again(void **state)
+{
+    (void)state;
+    static const uint32_t ranks[] = {1, 2, 7, 65535, 65536};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(ranks); i++) {
+        struct myr_kube_cluster *c = new_cluster();
+        char notes[2][160];
+        uint32_t count;
+        for (uint32_t k = 0; k < 2; k++) {
+            snprintf(notes[k], sizeof(notes[k]),
+                     ",'myriad/rank':'%u','myriad/world-size':'2','myriad/node':'n%u',"
+                     "'myriad/placement':'p'",
+                     k ? ranks[i] : 0, k);
+            tell_pod(c, "ADDED",
+                     &(struct drawn){.number = k,
+                                     .size = 2,
+                                     .bound = k == 0,
+                                     .phase = "Pending",
+                                     .notes = notes[k]});
+        }
+        const struct myr_kube_decision *d = myr_kube_decide(c, BEGIN_MS, 1, &count);
+        assert_int_equal(count, 1);
+        assert_int_equal(d->act, ranks[i] < 2 ? MYR_KUBE_BIND : MYR_KUBE_REMAKE);
+        myr_kube_cluster_free(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_kept_of_a_gang_is_what_its_pods_come_to),
         cmocka_unit_test(numbers_of_pods_decide),
+        cmocka_unit_test(ranks_beyond_the_world_are_made_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

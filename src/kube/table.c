@@ -77,7 +77,9 @@ void myr_kube_cluster_free(struct myr_kube_cluster *c)
 /* By uid and not by name: a pod that was made again may have the name of the one before. */
 uint32_t kube_pod_find(const struct myr_kube_cluster *c, struct myr_str uid)
 {
-    return myr_strmap_get(&c->pod_ids, uid);
+    uint32_t id = myr_strmap_get(&c->pod_ids, uid);
+    MYR_ASSERT(id == MYR_MAP_NONE || id < c->pods.count);
+    return id;
 }
 
 static char *copy_text(struct myr_str text)
@@ -90,6 +92,7 @@ static char *copy_text(struct myr_str text)
 /* A node that is deleted (NULL) is lost at once, one that is not ready after a while. */
 bool kube_node_lost(const struct myr_kube_cluster *c, const struct kube_node *node, int64_t now_ms)
 {
+    MYR_ASSERT(!node || node->lost_ms < 0 || !node->ready); /* who is ready is not lost */
     return !node || (node->lost_ms >= 0 && now_ms - node->lost_ms >= c->policy.lost_ms);
 }
 
@@ -256,6 +259,7 @@ static void drop_pod(struct myr_kube_cluster *c, uint32_t id, int64_t now_ms)
     if (!pod) {
         return;
     }
+    MYR_ASSERT(pod->ours == (pod->gang_of != NULL));
     if (pod->ours && pod->phase <= KUBE_RUNNING && pod->node.len && pod->placement.len) {
         kube_break(pod->gang_of, pod, now_ms);
     }
@@ -423,6 +427,7 @@ static struct kube_needs *needs_of(struct myr_kube_cluster *c, const struct kube
 {
     struct myr_str key = {c->needs.data ? c->needs.data : "", c->needs.len};
     struct kube_needs *known = kube_needs_known(&c->resources, key);
+    MYR_ASSERT(!known || known->uses > 1); /* ours, and those that it was known by */
     if (known || !kube_spell_needs(word->spec, &c->spelled)) {
         return known;
     }

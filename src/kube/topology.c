@@ -48,6 +48,7 @@ void kube_order(struct myr_kube_cluster *c)
             spots[count++] = (struct spot){c->nodes.items[i]->leaf, c->nodes.items[i]->name, i};
         }
     }
+    MYR_ASSERT(count <= nodes);
     qsort(spots, count, sizeof(*spots), compare);
     uint32_t size = leaf_size(spots, count, c->policy.nodes_per_leaf);
     MYR_ASSERT(size > 0);

@@ -130,6 +130,7 @@ static void ask_list(struct watch *w)
     if (w->service->stopping) {
         return;
     }
+    MYR_ASSERT(!w->listed || w->relist); /* else a watch goes on from what is known */
     kube_put_word(&word, (struct myr_str){w->more.len ? w->more.data : "", w->more.len});
     myr_buf_printf(&path, "%s?limit=%d", w->path, PAGE);
     if (word.len) {
@@ -265,6 +266,7 @@ static bool on_lines(struct watch *w, struct myr_str bytes)
 static bool on_piece(void *context, struct myr_str bytes)
 {
     struct watch *w = context;
+    MYR_ASSERT(w->listed); /* there is something to go on from */
     return w->words ? on_words(w, bytes) : on_lines(w, bytes);
 }
 
@@ -277,6 +279,7 @@ static void on_watch_over(void *context, const struct client_answer *answer)
     struct watch *w = context;
     struct service *s = w->service;
     bool at_once = kube_now_ms() - w->begun_ms < 1000;
+    MYR_ASSERT(w->listed && w->more.len == 0);
     if (answer->rc == MYR_OK && answer->status == 410) {
         w->relist = true;
         s->report.expired++;

@@ -130,6 +130,7 @@ static int give(struct request *request, struct token_row *token, bool enrol, co
     struct server *server = request->server;
     MYR_CLEANUP(myr_buf_done) struct myr_buf secret = {};
     struct myr_json json;
+    MYR_ASSERT(!token->digest[0] && enrol == (token->role == ROLE_NONE)); /* a role, or a node */
     MYR_TRY(api_writable(server, err));
     MYR_TRY(myr_io_secret(24, &secret, err));
     /* From here on the digest stands for it; the secret is in the answer alone. */
@@ -212,6 +213,7 @@ static void put_histogram(struct myr_buf *ret, const char *name, const char *hel
 {
     uint64_t sum = 0;
     double total_s = 0;
+    MYR_ASSERT(count > 0 && count < 64); /* classes are powers of two */
     myr_buf_printf(ret, "# HELP %s %s\n# TYPE %s histogram\n", name, help, name);
     for (uint32_t i = 0; i < count; i++) {
         sum += classes[i];

@@ -25,7 +25,9 @@ struct backup {
 
 static void on_closed(uv_handle_t *handle)
 {
-    free(handle->data);
+    struct backup *backup = handle->data;
+    MYR_ASSERT(backup->server->backup != backup); /* finish() has let it go */
+    free(backup);
 }
 
 /* The one who asked gets the file, or hears what is wrong. */
@@ -61,7 +63,7 @@ static void on_idle(uv_idle_t *idle)
     struct backup *backup = idle->data;
     struct myr_err err = {};
     MYR_ASSERT(backup->server->backup == backup && backup->copy);
-    backup->request->since_ms = steady_ms(); /* it gets on: nobody has to give up */
+    MYR_ASSERT(backup->request->waiting); /* for as long as it takes */
     int rc = store_copy_step(backup->copy, PAGES_A_TURN, &err);
     if (rc <= 0) {
         finish(backup, rc < 0 ? err.message : NULL);
@@ -79,6 +81,7 @@ void backup_stop(struct server *server)
 /* Made here, for its rights: SQLite would make it readable for others. */
 static int begin_copy(struct backup *backup, struct myr_err *err)
 {
+    MYR_ASSERT(!backup->copy && backup->server->store);
     int fd = open(backup->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 || close(fd) < 0) {
         return myr_err_errno(err, "writing", backup->path);
@@ -110,6 +113,8 @@ int api_backup(struct request *request, struct myr_buf *ret, struct myr_err *err
     uv_idle_init(&server->loop, &backup->idle);
     backup->idle.data = backup;
     uv_idle_start(&backup->idle, on_idle);
+    /* Whoever gave up in between would leave a copy behind that answers nobody. */
+    request->patient = true;
     request_wait(request);
     return HTTP_LATER;
 }

@@ -32,6 +32,7 @@ static const char *tenant_of(const struct server *server, const struct job_row *
 static void put_job(const struct server *server, uint32_t id, struct myr_json *json)
 {
     const struct job_row *row = rows_job(server, id);
+    MYR_ASSERT(row && id < myr_control_jobs(server->control)); /* whoever asks has looked for it */
     struct myr_control_job job = myr_control_job(server->control, id);
     myr_json_u64(json, "id", id);
     myr_json_text(json, "name", row->name);
@@ -87,6 +88,7 @@ static int page_of(const struct request *request, uint32_t *ret_from, uint32_t *
     uint32_t count = myr_control_jobs(request->server->control);
     *ret_from = from < count ? (uint32_t)from : count;
     *ret_limit = (uint32_t)most;
+    MYR_ASSERT(*ret_from <= count && *ret_limit > 0 && *ret_limit <= JOBS_LISTED);
     return MYR_OK;
 }
 
@@ -106,6 +108,7 @@ int api_jobs(struct request *request, struct myr_buf *ret, struct myr_err *err)
     myr_json_object(&json, NULL);
     myr_json_list(&json, "jobs");
     for (uint32_t id = from; id-- > 0;) {
+        MYR_ASSERT(listed <= limit && next == MYR_NONE);
         const struct job_row *row = rows_job(server, id);
         struct myr_control_job job = myr_control_job(server->control, id);
         const char *name = myr_control_job_state_name(job.state);
@@ -142,6 +145,7 @@ static void put_ranks(const struct server *server, uint32_t id, struct myr_json 
     struct myr_control_rank *ranks = myr_xcalloc(nodes, sizeof(*ranks));
     uint32_t count = myr_control_job_ranks(server->control, id, ranks, nodes);
     const struct job_row *row = rows_job(server, id);
+    MYR_ASSERT(count <= nodes && (row->where || row->where_count == 0));
     if (count == 0 && row->where_count > 0) { /* where it was last */
         /* The first list was empty; the row has where it ran last. */
         free(ranks);
@@ -178,6 +182,7 @@ static void put_events(const struct server *server, uint32_t id, struct myr_json
     myr_json_list(json, "events");
     for (uint64_t i = server->feed.first; i < server->feed.next; i++) {
         const struct feed_item *item = feed_get(&server->feed, i);
+        MYR_ASSERT(item); /* between the first and the next none is forgotten */
         /* Nodes are numbered from 0 as well: the kind tells them apart. */
         if (item->about == id && strcmp(item->kind, "job") == 0) {
             myr_json_raw(json, NULL, myr_str_from(item->data));
@@ -191,6 +196,7 @@ static void put_one(const struct server *server, uint32_t id, struct myr_buf *re
 {
     const struct job_row *row = rows_job(server, id);
     struct myr_json json;
+    MYR_ASSERT(row && row->file && ret->len == 0);
     myr_json_init(&json, ret, MYR_JSON_COMPACT);
     myr_json_object(&json, NULL);
     put_job(server, id, &json);
@@ -229,6 +235,7 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
                       uint32_t index, uint32_t *ret_id, struct myr_err *err)
 {
     struct server *server = request->server;
+    MYR_ASSERT(!server->stuck && token != 0 && file->gpus > 0);
     uint32_t tenant = rows_tenant(server, file->tenant);
     if (tenant == MYR_NONE) {
         return myr_err_set(err, MYR_ERANGE, "%d tenants are all that there is room for",
@@ -299,6 +306,7 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
 static int check_size(const struct server *server, const struct myr_jobfile *file,
                       struct myr_err *err)
 {
+    MYR_ASSERT(server->config.spares < server->rows.node_count);
     /* Spares are kept free: no job can count on them. */
     uint64_t all =
         (uint64_t)(server->rows.node_count - server->config.spares) * server->config.gpus_per_node;
@@ -487,6 +495,7 @@ static bool put_cluster(const struct server *server, uint32_t id, struct myr_jso
     uint32_t states[MYR_NODE_STATES] = {}, usable = 0;
     for (uint32_t n = 0; n < server->rows.node_count; n++) {
         struct myr_control_node node = myr_control_node(server->control, n);
+        MYR_ASSERT(node.state < MYR_NODE_STATES);
         states[node.state]++;
         usable += node.usable;
     }
@@ -525,6 +534,7 @@ int api_explain(struct request *request, struct myr_buf *ret, struct myr_err *er
     MYR_TRY(request_job(request, &id, err));
     snprintf(name, sizeof(name), "job/%u", id);
     const struct job_row *row = rows_job(server, id);
+    MYR_ASSERT(row); /* request_job() has found it */
     struct myr_explain_asker asker = {core_ms(server), row->submitted_ms, {put_node_name, server}};
     MYR_TRY(myr_control_explain(server->control, name, &asker, &why, err));
     myr_json_init(&json, ret, MYR_JSON_COMPACT);

@@ -27,6 +27,7 @@ enum shade {
 /* One node as lists have it; the keys are part of the API. */
 static void put_node(const struct server *server, uint32_t id, struct myr_json *json)
 {
+    MYR_ASSERT(id < server->rows.node_count && server->config.nodes_per_leaf > 0);
     const struct node_row *row = &server->rows.nodes[id];
     struct myr_control_node node = myr_control_node(server->control, id);
     struct myr_control_rank ranks[NODE_JOBS];
@@ -79,6 +80,7 @@ static int check_state(const char *state, struct myr_err *err)
 static void put_nodes(const struct server *server, const char *state, struct myr_buf *ret)
 {
     struct myr_json json;
+    MYR_ASSERT(server->rows.node_count == myr_control_nodes(server->control)); /* the same ones */
     myr_json_init(&json, ret, MYR_JSON_COMPACT);
     myr_json_object(&json, NULL);
     myr_json_list(&json, "nodes");
@@ -175,6 +177,7 @@ static int nodes_of(const struct request *request, uint32_t **ret, uint32_t *ret
         free(ids);
         return rc;
     }
+    MYR_ASSERT(count > 0); /* an empty list is no list of names */
     *ret = ids;
     *ret_count = count;
     return MYR_OK;
@@ -188,10 +191,12 @@ static int change(struct request *request, enum myr_event_kind kind, const char 
     MYR_CLEANUP(myr_free_at) uint32_t *ids = NULL;
     uint32_t count = 0;
     struct myr_json json;
+    MYR_ASSERT(kind == MYR_EVENT_DRAIN || kind == MYR_EVENT_UNDRAIN);
     /* The whole list is looked up before anything is changed. */
     MYR_TRY(nodes_of(request, &ids, &count, err));
     MYR_TRY(api_writable(server, err));
     for (uint32_t i = 0; i < count; i++) {
+        MYR_ASSERT(ids[i] < server->rows.node_count);
         struct node_row *node = &server->rows.nodes[ids[i]];
         enum myr_node_state state = myr_control_node(server->control, ids[i]).state;
         bool again = state == MYR_NODE_DRAINING || state == MYR_NODE_DRAINED;
@@ -253,6 +258,7 @@ int api_revoke(struct request *request, struct myr_buf *ret, struct myr_err *err
     rows_put_node(server, id);
     MYR_TRY(desk_run(server, err));
     struct session *session = server->rows.nodes[id].session;
+    MYR_ASSERT(!session || session->node == id); /* the two point to each other */
     if (session && !session->over) {
         /* Who has it may be speaking now. */
         session_refuse(session, MYR_WIRE_REFUSED_REVOKED, "the certificate of '%s' was revoked",
@@ -302,6 +308,7 @@ int api_frame(struct request *request, struct myr_buf *ret, struct myr_err *err)
     const struct server *server = request->server;
     uint32_t each = server->config.gpus_per_node;
     (void)err;
+    MYR_ASSERT(each > 0 && each <= 64 && ret->len == 0);
     /* At once: a hundred thousand GPUs are as many bytes. */
     myr_buf_reserve(ret, (size_t)server->rows.node_count * each + 1);
     for (uint32_t id = 0; id < server->rows.node_count; id++) {
@@ -321,6 +328,7 @@ int api_frame(struct request *request, struct myr_buf *ret, struct myr_err *err)
         }
         myr_buf_put(ret, shades, each);
     }
+    MYR_ASSERT(ret->len == (size_t)server->rows.node_count * each); /* one byte a GPU */
     /* With the number of the next event, so that a page knows from where to go on. */
     request->sequence = server->feed.next;
     request_answer(request, 200, "application/octet-stream", (struct myr_str){ret->data, ret->len});

@@ -170,6 +170,7 @@ void desk_turn(struct server *server)
 static void on_check(uv_check_t *check)
 {
     struct server *server = check->data;
+    MYR_ASSERT(server->inbox.count <= INBOX_MAX);
     /* Nothing is left to take: the loop may sleep again. */
     if (server->inbox.count == 0) {
         uv_idle_stop(&server->idle);
@@ -186,6 +187,7 @@ static void on_idle(uv_idle_t *idle)
 static void on_wake(uv_timer_t *timer)
 {
     struct server *server = timer->data;
+    MYR_ASSERT(server->control);
     desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TICK});
 }
 
@@ -231,16 +233,23 @@ int desk_begin(struct server *server, struct myr_err *err)
     return MYR_OK;
 }
 
-/* Starts the idle handle, which keeps the loop from waiting for sockets. */
-void desk_post(struct server *server, const struct myr_event *event)
+/* While nothing can be committed events pile up; agents keep theirs. */
+bool desk_is_full(const struct server *server)
 {
-    /* While nothing can be committed events pile up; agents keep theirs. */
-    if (server->inbox.count >= INBOX_MAX) {
+    MYR_ASSERT(server->inbox.count <= INBOX_MAX);
+    return server->inbox.count == INBOX_MAX;
+}
+
+/* Starts the idle handle, which keeps the loop from waiting for sockets. */
+bool desk_post(struct server *server, const struct myr_event *event)
+{
+    if (desk_is_full(server)) {
         server->refused_events++;
-        return;
+        return false;
     }
     myr_vec_push(&server->inbox, *event);
     uv_idle_start(&server->idle, on_idle);
+    return true;
 }
 
 /* One that the core refuses has changed nothing, and is not part of the journal. */
@@ -470,6 +479,7 @@ int desk_run(struct server *server, struct myr_err *err)
     if (server->since_snapshot >= SNAPSHOT_EVENTS) {
         put_snapshot(server);
     }
+    MYR_ASSERT(server->since_snapshot < SNAPSHOT_EVENTS);
     MYR_TRY(commit(server, err));
     carry_out(server);
     /* All that was taken is on the disk, and has been acted upon. */
@@ -489,6 +499,7 @@ static void on_handle_closed(uv_handle_t *handle)
 void desk_end(struct server *server)
 {
     MYR_ASSERT(!uv_is_closing((uv_handle_t *)&server->check));
+    MYR_ASSERT(server->outbox.count == 0 || server->stuck); /* what is kept was carried out */
     uv_close((uv_handle_t *)&server->wake, on_handle_closed);
     uv_close((uv_handle_t *)&server->check, on_handle_closed);
     uv_close((uv_handle_t *)&server->idle, on_handle_closed);

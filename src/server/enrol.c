@@ -104,6 +104,7 @@ static int certify(struct session *session, const struct myr_wire_enrol *enrol, 
 {
     struct server *server = session->server;
     MYR_CLEANUP(myr_buf_done) struct myr_buf ca = {}, key = {}, made = {}, serial = {};
+    MYR_ASSERT(!server->stuck); /* no certificate is given that could not be kept */
     MYR_TRY(read_pem(server, "ca.pem", &ca, err));
     MYR_TRY(read_pem(server, "ca-key.pem", &key, err));
     /* Agents take a relay for what it speaks for; it shows them the whole chain, as the server. */
@@ -147,6 +148,7 @@ void session_enrol(struct session *session, const struct myr_wire_enrol *enrol)
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     struct myr_err err = {};
     bool known = session->node != MYR_NONE || session->carrier;
+    MYR_ASSERT(!session->over); /* what it says then counts for nothing */
     if (server->stuck) {
         /* No token is spent on what cannot be kept. A stranger comes again; an agent goes on with
          * the certificate that it has. */

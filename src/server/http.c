@@ -1,6 +1,5 @@
 #include "http.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,6 @@ enum {
     CONNECTIONS = 2000,
     CONNECTIONS_OF_ONE = 500,
     IDLE_S = 20,       /* a request that does not come is not waited for longer */
-    WHOLE_MS = 20000,  /* nor one that comes a byte at a time */
     SAID_MAX = 10,     /* lines a second about refused requests */
     MEMORY = 32 << 10, /* of one connection, heads included */
     WAIT_MS = 10000,   /* for an agent's answer */
@@ -36,6 +34,7 @@ static void add_headers(struct MHD_Response *response, const char *type, const c
 void request_answer(struct request *request, unsigned status, const char *type, struct myr_str body)
 {
     MYR_ASSERT(!request->answered && !request->waiting); /* once, and to one who hears it */
+    MYR_ASSERT(type && (body.data || body.len == 0));
     struct MHD_Response *response = mhd.create_response_from_buffer(
         body.len, (void *)(uintptr_t)body.data, MHD_RESPMEM_MUST_COPY);
     MYR_ASSERT(response);
@@ -83,6 +82,7 @@ int request_job(const struct request *request, uint32_t *ret, struct myr_err *er
 {
     uint64_t id;
     const char *word = request->words[2];
+    MYR_ASSERT(word); /* the route's path has three words, and so has what fits it */
     if (!myr_str_to_u64(myr_str_from(word), &id) || id >= UINT32_MAX ||
         id >= myr_control_jobs(request->server->control) ||
         !rows_job(request->server, (uint32_t)id)) {
@@ -94,6 +94,7 @@ int request_job(const struct request *request, uint32_t *ret, struct myr_err *er
 
 int request_node(const struct request *request, uint32_t *ret, struct myr_err *err)
 {
+    MYR_ASSERT(request->words[2]);
     uint32_t id = rows_node(request->server, request->words[2]);
     if (id == MYR_NONE) {
         return myr_err_set(err, MYR_ENOENT, "no node '%.70s'", request->words[2]);
@@ -106,6 +107,7 @@ void request_wait(struct request *request)
 {
     struct http *http = request->server->http;
     MYR_ASSERT(!request->waiting && !request->answered && !request->before);
+    MYR_ASSERT(!request->server->stopping); /* nobody would answer it any more */
     request->waiting = true;
     request->since_ms = steady_ms();
     request->next = http->waiting;
@@ -124,8 +126,10 @@ static void stop_waiting(struct request *request)
     MYR_ASSERT(request->waiting &&
                (request->before ? request->before->next : http->waiting) == request);
     request->waiting = false;
+    MYR_ASSERT(!request->answered); /* who has his answer does not wait for it */
     *(request->before ? &request->before->next : &http->waiting) = request->next;
     if (request->next) {
+        MYR_ASSERT(request->next->waiting && request->next->before == request);
         request->next->before = request->before;
     }
     mhd.resume_connection(request->connection);
@@ -134,6 +138,7 @@ static void stop_waiting(struct request *request)
 
 void request_send_file(struct request *request, int fd, uint64_t size)
 {
+    MYR_ASSERT(fd >= 0); /* taken over: the library closes it */
     stop_waiting(request);
     struct MHD_Response *response = mhd.create_response_from_fd64(size, fd);
     MYR_ASSERT(response);
@@ -152,6 +157,7 @@ void http_output(void *whom, const struct output *output)
     if (!request || !request->waiting) {
         return;
     }
+    MYR_ASSERT(output->problem || output->data.data || output->data.len == 0);
     stop_waiting(request);
     if (output->problem) {
         struct myr_err err = {};
@@ -174,6 +180,7 @@ void http_output(void *whom, const struct output *output)
 /* Words beyond the eighth are not looked at: no route has as many. */
 static void split_path(struct request *request)
 {
+    MYR_ASSERT(!request->path && request->word_count == 0); /* once for each request */
     request->path = strdup(request->url);
     for (char *at = request->path; *at && request->word_count < MYR_ARRAY_COUNT(request->words);) {
         if (*at == '/') {
@@ -183,12 +190,14 @@ static void split_path(struct request *request)
         request->words[request->word_count++] = at;
         at += strcspn(at, "/");
     }
+    MYR_ASSERT(request->word_count <= MYR_ARRAY_COUNT(request->words));
 }
 
 /* ":id" stands for any one word. */
 static bool path_fits(const struct request *request, const char *pattern)
 {
     uint32_t at = 0;
+    MYR_ASSERT(request->path && pattern[0] == '/'); /* it was taken apart before */
     for (const char *p = pattern; *p;) {
         if (*p == '/') {
             p++;
@@ -212,8 +221,10 @@ static const struct route *find_route(const struct request *request, struct myr_
 {
     const struct http *http = request->server->http;
     bool elsewhere = false;
+    MYR_ASSERT(http->routes && http->route_count > 0);
     for (size_t i = 0; i < http->route_count; i++) {
         const struct route *route = &http->routes[i];
+        MYR_ASSERT(route->call && route->role < ROLE_COUNT);
         if (path_fits(request, route->path)) {
             if (strcmp(route->method, request->method) == 0) {
                 return route;
@@ -230,6 +241,11 @@ static const struct route *find_route(const struct request *request, struct myr_
 /* How often first, and for everybody: a flood must not reach what costs more than counting. */
 static int judge(struct request *request, const struct route *route, struct myr_err *err)
 {
+    MYR_ASSERT(request->who.role < ROLE_COUNT && request->body.len <= BODY_MAX);
+    /* The port ends when nobody waits any more: nobody begins to. */
+    if (request->server->stopping) {
+        return myr_err_set(err, MYR_EAWAY, "the server is ending");
+    }
     if (!login_allowed(request, route->role != ROLE_NONE || route->call == login_call)) {
         return myr_err_set(err, MYR_EOFTEN, "too many requests; wait a second");
     }
@@ -255,6 +271,7 @@ static int judge(struct request *request, const struct route *route, struct myr_
 /* False: enough was said in this second; it is counted for http_second(). */
 static bool may_say(struct http *http)
 {
+    MYR_ASSERT(http->unsaid <= http->said); /* both begin anew in the same moment */
     if (++http->said > SAID_MAX) {
         http->unsaid++;
         return false;
@@ -281,6 +298,7 @@ static void dispatch(struct request *request)
     MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
     struct myr_err err = {};
     char what[ACCESS_PATH + 24];
+    MYR_ASSERT(!request->answered && !request->waiting);
     split_path(request);
     login_find(request);
     const struct route *route = find_route(request, &err);
@@ -308,68 +326,6 @@ static void dispatch(struct request *request)
     MYR_ASSERT(request->answered != request->waiting);
 }
 
-static struct peer *peer_of(struct MHD_Connection *connection)
-{
-    const union MHD_ConnectionInfo *info =
-        mhd.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info ? info->socket_context : NULL;
-}
-
-static void on_connection(void *context, struct MHD_Connection *connection, void **own,
-                          enum MHD_ConnectionNotificationCode what)
-{
-    struct server *server = context;
-    struct http *http = server->http;
-    struct peer *peer = *own;
-    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-        peer = myr_xcalloc(1, sizeof(*peer));
-        *peer = (struct peer){connection, steady_ms(), http->peers, NULL};
-        if (peer->next) {
-            peer->next->before = peer;
-        }
-        http->peers = *own = peer;
-    } else if (peer) {
-        MYR_ASSERT((peer->before ? peer->before->next : http->peers) == peer);
-        *(peer->before ? &peer->before->next : &http->peers) = peer->next;
-        if (peer->next) {
-            peer->next->before = peer->before;
-        }
-        free(peer);
-        *own = NULL;
-    }
-}
-
-/* Any byte keeps the library patient: whoever sends one a second would hold a place for hours. */
-static void drop_slow(struct http *http)
-{
-    uint32_t dropped = 0;
-    for (struct peer *peer = http->peers; peer; peer = peer->next) {
-        const union MHD_ConnectionInfo *info =
-            mhd.get_connection_info(peer->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-        if (peer->since_ms >= 0 && steady_ms() - peer->since_ms > WHOLE_MS && info) {
-            shutdown(info->connect_fd, SHUT_RDWR); /* the library reads its end, and cleans up */
-            peer->since_ms = -1;
-            dropped++;
-        }
-    }
-    if (dropped) {
-        log_say("warning", "http: %s dropped that brought no whole request in %d s",
-                MYR_COUNT(dropped, "connection"), WHOLE_MS / 1000);
-    }
-}
-
-static void learn_address(struct request *request)
-{
-    const union MHD_ConnectionInfo *info =
-        mhd.get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    const struct sockaddr *at = info ? info->client_addr : NULL;
-    if (at && at->sa_family == AF_INET6) {
-        uv_ip6_name((const struct sockaddr_in6 *)at, request->from, sizeof(request->from));
-    } else if (at) {
-        uv_ip4_name((const struct sockaddr_in *)at, request->from, sizeof(request->from));
-    }
-}
-
 /*
  * Called with the head, then for each piece of the body, then once with no data: that is the end.
  */
@@ -385,7 +341,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
         request->server = server;
         request->connection = connection;
         request->since_ms = steady_ms();
-        learn_address(request);
+        peer_address(connection, request->from, sizeof(request->from));
         *own = request;
         return MHD_YES;
     }
@@ -438,14 +394,16 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
 void http_second(struct server *server)
 {
     struct http *http = server->http;
-    drop_slow(http);
+    peers_drop_slow(http);
     if (http->unsaid) {
         log_say("warning", "http: %u more requests refused or broken", http->unsaid);
     }
     http->said = http->unsaid = 0;
     for (struct request *request = http->waiting, *next; request; request = next) {
         next = request->next;
-        if (steady_ms() - request->since_ms > WAIT_MS || server->stopping) {
+        MYR_ASSERT(request->waiting && !request->answered && request->server == server);
+        bool late = !request->patient && steady_ms() - request->since_ms > WAIT_MS;
+        if (late || server->stopping) {
             struct myr_err err = {};
             stop_waiting(request);
             if (server->world.forget) {
@@ -468,6 +426,7 @@ static void on_run(struct server *server)
 {
     struct http *http = server->http;
     MHD_UNSIGNED_LONG_LONG wait_ms;
+    MYR_ASSERT(http && http->daemon); /* its handles are closed before it goes */
     do {
         http->again = false;
         mhd.run(http->daemon);
@@ -489,6 +448,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 /* From inside of a callback the daemon must not be run again: a timer of nothing does it. */
 void http_kick(struct server *server)
 {
+    MYR_ASSERT(server->http);
     server->http->again = true;
     uv_timer_start(&server->http->timer, on_timer, 0, 0);
 }
@@ -531,6 +491,7 @@ int http_begin(struct server *server, const struct route *routes, size_t count, 
     int bad = six ? uv_ip6_addr(config->http_address, config->http_port, (void *)&at)
                   : uv_ip4_addr(config->http_address, config->http_port, (void *)&at);
     MYR_CLEANUP(myr_buf_done) struct myr_buf cert = {}, key = {};
+    MYR_ASSERT(!server->http && routes && count > 0); /* one port for requests */
     if (bad) {
         return myr_err_set(err, MYR_EINVAL, "http: '%s' is no address", config->http_address);
     }
@@ -553,7 +514,7 @@ int http_begin(struct server *server, const struct route *routes, size_t count, 
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
         (unsigned)CONNECTIONS_OF_ONE, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY, MHD_OPTION_NOTIFY_COMPLETED,
-        on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+        on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, peers_notify, server,
         MHD_OPTION_LISTENING_ADDRESS_REUSE, 1U, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
     if (!http->daemon) {
         free(http);
@@ -584,7 +545,9 @@ void http_end(struct server *server)
 {
     struct http *http = server->http;
     server->feed.rang = NULL;
-    http_second(server); /* whoever waits is told */
+    MYR_ASSERT(http && http->daemon); /* it is stopped once */
+    http_second(server);              /* whoever waits is told */
+    MYR_ASSERT(!http->waiting || !server->stopping);
     for (struct watcher *watcher = http->watchers; watcher; watcher = watcher->later) {
         if (watcher->asleep) {
             watcher->asleep = false;

@@ -16,6 +16,7 @@ struct request {
     uint32_t word_count;
     struct myr_buf body;              /* as far as it has come */
     bool too_long, waiting, answered; /* of the body; for http_output(); once */
+    bool patient;                     /* it is worked upon, and answered whenever that is done */
     struct token_row who;             /* role none: nobody */
     char from[64];                    /* address */
     struct request *next, *before;    /* of those that wait for output */
@@ -106,6 +107,14 @@ void request_wait(struct request *request);
 /* Ends the wait with a file, which is closed when it is sent. */
 void request_send_file(struct request *request, int fd, uint64_t size);
 void http_kick(struct server *server);
+
+/* http/peers.c: connections; 'peers_notify' is the library's call for their begin and end. */
+struct peer *peer_of(struct MHD_Connection *connection);
+void peers_notify(void *context, struct MHD_Connection *connection, void **own,
+                  enum MHD_ConnectionNotificationCode what);
+/* Those that have not brought a whole request for too long. */
+void peers_drop_slow(struct http *http);
+void peer_address(struct MHD_Connection *connection, char *ret, size_t size);
 
 /* watch.c: events as they come. */
 int watch_begin(struct request *request, struct myr_buf *ret, struct myr_err *err);

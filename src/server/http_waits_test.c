@@ -461,6 +461,10 @@ static void backups(void)
     server->store = store_own_if(whole, &full_ops); /* the file itself is what is copied */
     struct MHD_Connection *first = begins("Bearer a", "POST", "/v1/backup", "");
     ask("Bearer a", "POST", "/v1/backup", "");
+    myr_buf_puts(&story, "the machine stands still for an hour\n");
+    pass_ms(3600000);
+    http_second(server);
+    assert_true(first->suspended);
     while (server->backup) {
         (void)uv_run(&server->loop, UV_RUN_NOWAIT);
     }
@@ -500,6 +504,7 @@ static void those_who_wait(void **state)
     http_end(server);
     put_answer(last);
     assert_false(watcher->suspended);
+    goes(asks_for_output("3")); /* behind the other, on the same connection */
     goes(last);
     goes(watcher);
     (void)uv_run(&server->loop, UV_RUN_NOWAIT);

@@ -39,6 +39,7 @@ int64_t core_ms(const struct server *server)
         return wall_ms();
     }
     int64_t wanted_ms = twin_wanted_ms(server);
+    MYR_ASSERT(server->clock_most_ms >= server->clock_base_ms);
     return wanted_ms < server->clock_most_ms ? wanted_ms : server->clock_most_ms;
 }
 
@@ -72,6 +73,7 @@ static void audit_open(void)
 /* Again after a rotation by others: SIGHUP closes and opens it. */
 void log_open(const char *folder, bool json)
 {
+    MYR_ASSERT(audit_fd < 0); /* whoever opens it anew has closed it */
     as_json = json;
     snprintf(audit_path, sizeof(audit_path), "%s/audit.log", folder);
     audit_open();

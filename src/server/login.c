@@ -118,6 +118,7 @@ bool login_allowed(struct request *request, bool guess)
 {
     struct http *http = request->server->http;
     const char *whose = request->who.role ? request->who.digest : request->from;
+    MYR_ASSERT(request->who.role < ROLE_COUNT);
     return take_one(http->buckets, whose, RATE, 2 * RATE) &&
            (!guess || request->who.role || has_one(http->failures, request->from, 1));
 }
@@ -142,11 +143,13 @@ static void put_who(struct myr_buf *ret, const struct token_row *who)
 static void drop_old(struct http *http)
 {
     size_t kept = 0;
+    MYR_ASSERT(http->visits.count <= VISITS_MAX);
     for (size_t i = 0; i < http->visits.count; i++) {
         if (http->visits.items[i].until_ms > steady_ms()) {
             http->visits.items[kept++] = http->visits.items[i];
         }
     }
+    MYR_ASSERT(kept <= http->visits.count);
     http->visits.count = kept;
 }
 

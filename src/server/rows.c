@@ -33,6 +33,7 @@ static void row_put(struct server *server, struct row *row, const char *fmt, ...
     int len = vsnprintf(key, sizeof(key), fmt, args);
     va_end(args);
     MYR_ASSERT(len > 0 && (size_t)len < sizeof(key)); /* two that are cut could be one */
+    MYR_ASSERT(server->store && row->text.len > 0);
     myr_json_end(&row->json);
     store_put(server->store, key, (struct myr_str){row->text.data, row->text.len});
     myr_buf_done(&row->text);
@@ -67,6 +68,7 @@ void rows_put_node(struct server *server, uint32_t node)
 static void put_where(struct myr_json *json, const char *key, const struct myr_control_rank *ranks,
                       uint32_t count)
 {
+    MYR_ASSERT(ranks || count == 0);
     myr_json_list(json, key);
     for (uint32_t i = 0; i < count; i++) {
         myr_json_u64(json, NULL, ranks[i].node);
@@ -155,6 +157,7 @@ void rows_put_token(struct server *server, const struct token_row *token, bool e
 {
     struct row row;
     MYR_ASSERT(token->role < ROLE_COUNT);
+    MYR_ASSERT(token->digest[0]); /* it is the key */
     row_begin(&row);
     myr_json_text(&row.json, "user", token->user);
     myr_json_text(&row.json, "unix_user", token->unix_user);
@@ -320,6 +323,7 @@ static int read_node(struct server *server, const char *name, const struct myr_d
         return MYR_OK; /* no longer in the list of nodes */
     }
     struct node_row *n = &server->rows.nodes[id];
+    MYR_ASSERT(!n->session); /* rows are there before anybody comes */
     n->boot_hash = get_u64(top, "boot_hash", 0);
     MYR_TRY(get_u32(top, "boot", UINT32_MAX, 0, &n->boot, err));
     get_text(top, "serial", n->serial, sizeof(n->serial));
@@ -339,6 +343,7 @@ static int read_node(struct server *server, const char *name, const struct myr_d
 static void get_where(const struct server *server, const struct myr_doc *list,
                       struct myr_control_rank **ret, uint32_t *ret_count)
 {
+    MYR_ASSERT(!*ret && *ret_count == 0); /* a row is read once */
     if (!list || list->kind != MYR_DOC_LIST) {
         return;
     }
@@ -394,6 +399,7 @@ static int read_job(struct server *server, const char *name, const struct myr_do
     }
     /* Jobs come in the order of their numbers. */
     MYR_TRY(take_number(&server->rows, id, err));
+    MYR_ASSERT(id < server->rows.jobs.count && !server->rows.jobs.items[id]);
     struct job_row *j = myr_xcalloc(1, sizeof(*j));
     server->rows.jobs.items[id] = j;
     j->token = get_u64(top, "token", 0);
@@ -427,6 +433,7 @@ static int read_tenant(struct server *server, const char *name, const struct myr
     while (server->rows.tenants.count <= id) {
         myr_vec_push(&server->rows.tenants, (struct tenant_row){.weight = 1});
     }
+    MYR_ASSERT(server->rows.tenants.count <= SERVER_TENANTS);
     struct tenant_row *t = &server->rows.tenants.items[id];
     snprintf(t->name, sizeof(t->name), "%s", name);
     MYR_TRY(get_u32(top, "weight", UINT32_MAX, 1, &t->weight, err));
@@ -477,6 +484,7 @@ static int read_row(void *context, const char *key, struct myr_str value, struct
     struct server *server = context;
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     const struct myr_doc *top;
+    MYR_ASSERT(strchr(key, '/'));
     /* Every prefix that is scanned ends with a slash. */
     const char *name = strchr(key, '/') + 1;
     /* The key is the name of the text in messages. */

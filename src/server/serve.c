@@ -47,6 +47,7 @@ static void end_overdue(struct server *server)
     server->overdue_ms = INT64_MAX;
     for (uint32_t id = 0; id < server->rows.jobs.count; id++) {
         struct job_row *row = server->rows.jobs.items[id];
+        MYR_ASSERT(!row || row->state < MYR_CONTROL_JOB_STATES);
         /* By the core's clock: a simulated job has simulated time. */
         if (!row || row->time_limit_s == 0 || row->state >= MYR_CONTROL_DONE ||
             row->first_start_ms < 0 || row->reason[0] == '(') {
@@ -57,10 +58,12 @@ static void end_overdue(struct server *server)
             server->overdue_ms = over_ms < server->overdue_ms ? over_ms : server->overdue_ms;
             continue;
         }
+        if (!desk_post(server, &(struct myr_event){.kind = MYR_EVENT_CANCEL, .job = id})) {
+            return; /* said again in a second */
+        }
         /* The bracket in front marks it: it is cancelled once. */
         snprintf(row->reason, sizeof(row->reason), "(its time of %lld s is over)",
                  (long long)row->time_limit_s);
-        desk_post(server, &(struct myr_event){.kind = MYR_EVENT_CANCEL, .job = id});
     }
 }
 
@@ -68,6 +71,7 @@ static void end_overdue(struct server *server)
 static uint32_t healthy_nodes(const struct server *server)
 {
     uint32_t count = 0;
+    MYR_ASSERT(server->rows.node_count == myr_control_nodes(server->control));
     for (uint32_t id = 0; id < server->rows.node_count; id++) {
         count += myr_control_node(server->control, id).state == MYR_NODE_HEALTHY;
     }
@@ -88,6 +92,7 @@ static void stop(struct server *server)
     if (server->stopping) {
         return;
     }
+    MYR_ASSERT(server->control && server->http && server->store); /* it has come to serving */
     server->stopping = true;
     notify("STOPPING=1");
     log_say("info", "stopping");
@@ -263,6 +268,7 @@ static int open_store(struct server *server, struct myr_err *err)
 {
     char path[SERVER_PATH], name[192], host[64] = "";
     struct standby standby = {};
+    MYR_ASSERT(!server->store);
     if (server->config.etcd.count == 0) {
         snprintf(path, sizeof(path), "%s/state.db", server->folder);
         MYR_TRY(check_store(path, err));
@@ -325,6 +331,7 @@ static int world_begin(struct server *server, struct myr_err *err)
 static int begin(struct server *server, struct myr_err *err)
 {
     char path[SERVER_PATH];
+    MYR_ASSERT(!server->control && !server->http && !server->stopping);
     snprintf(path, sizeof(path), "%s/myriad.yaml", server->folder);
     MYR_TRY(config_read(path, &server->config, err));
     if (server->once) { /* nobody comes: any port will do */
@@ -340,6 +347,7 @@ static int begin(struct server *server, struct myr_err *err)
     /* What the takeover decides is on the disk before anybody is answered. */
     MYR_TRY(desk_run(server, err));
     MYR_TRY(http_begin(server, api_routes, api_route_count, err));
+    MYR_ASSERT(server->world.effect && server->http);
     server->feed.rang = watch_rang;
     server->end_overdue = end_overdue;
     server->feed.context = server;
@@ -384,6 +392,7 @@ static void tell_ready(const struct server *server, const struct myr_serve *serv
     snprintf(url, sizeof(url), "%s://%s%s%s:%u/", plain ? "http" : "https", six ? "[" : "",
              config->http_address, six ? "]" : "", http_port(server));
     uint16_t port = server->listener ? myr_io_port(server->listener) : 0;
+    MYR_ASSERT(server->http && !server->stopping);
     write_url(server, url);
     log_say("info", "ready: %s, agents on port %u, %s", url, port,
             MYR_COUNT(config->node_count, "node"));

@@ -8,6 +8,7 @@
  *   rows       what the core does not know: names, files, users, certificates, usage
  *   feed       events for whoever watches
  *   desk       the core: events in, commit, effects out
+ *   peers      connections of those who ask
  *   http       requests, tokens, limits
  *   link       one agent's connection
  *   orders     what the core wants done, said to agents
@@ -313,8 +314,9 @@ void feed_notice(struct server *server, const char *text);
 
 /* desk.c */
 MYR_MUST_USE int desk_begin(struct server *server, struct myr_err *err);
-/* To be taken in this turn of the loop. */
-void desk_post(struct server *server, const struct myr_event *event);
+/* To be taken in this turn of the loop. False: too much waits, and it must be said again. */
+bool desk_post(struct server *server, const struct myr_event *event);
+bool desk_is_full(const struct server *server);
 /* Now: takes what was posted, commits, carries out. */
 MYR_MUST_USE int desk_run(struct server *server, struct myr_err *err);
 /* The same, when nobody waits for the outcome. */

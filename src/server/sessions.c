@@ -123,6 +123,10 @@ static void on_hello(struct session *session, const struct myr_wire_hello *hello
         return;
     }
     MYR_ASSERT(session->node == MYR_NONE && !session->carrier); /* nobody's before its hello */
+    if (desk_is_full(server)) {
+        session_close(session, true); /* the core would not hear of it: it comes again */
+        return;
+    }
     session->greeted = true;
     session_say(session, MYR_WIRE_HELLO, 0,
                 &(struct myr_wire_hello){.name = myr_str_from(server->config.cluster),
@@ -202,7 +206,11 @@ static void report(struct session *session, const struct myr_wire_head *head,
      * The boot that it was welcomed with, whatever it says: the core drops what is of an older one.
      */
     event.boot = server->rows.nodes[session->node].boot;
-    desk_post(server, &event);
+    if (!desk_post(server, &event)) {
+        /* An acknowledgement of a later one would be of this one too: it says all of them again. */
+        session_close(session, true);
+        return;
+    }
     /* Once in the list for each commit: the highest number acknowledges all before it. */
     if (session->ack == session->acked) {
         myr_vec_push(&server->to_ack, session);
@@ -377,8 +385,7 @@ void session_heard(struct session *session)
     MYR_ASSERT(node->session == session);
     node->heard_ms = steady_ms();
     if (node->told_silent) {
-        node->told_silent = false;
-        desk_post(
+        node->told_silent = !desk_post(
             session->server,
             &(struct myr_event){.kind = MYR_EVENT_BACK, .node = session->node, .boot = node->boot});
     }

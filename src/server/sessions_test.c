@@ -309,6 +309,34 @@ static void arrays(void)
     }
 }
 
+/* There is an end to what waits: what is not taken is not acknowledged, and comes again. */
+static void too_much_waits(void)
+{
+    size_t count = server->inbox.count;
+    server->inbox.count = 1 << 20;
+    assert_false(agents[1].session->over);
+    say(&agents[1], MYR_WIRE_STOPPED, 1, &(struct myr_wire_result){.job = 0});
+    assert_true(agents[1].session->over);
+    assert_int_equal(server->to_ack.count, 0);
+    assert_int_equal(agents[1].session->ack, agents[1].session->acked);
+    gone(&agents[1]);
+    /* Nor is a node welcomed that the core would not hear of. */
+    uint32_t boot = server->rows.nodes[1].boot;
+    came(&agents[1], "n1", "2");
+    say(&agents[1], MYR_WIRE_HELLO, 0,
+        &(struct myr_wire_hello){.name = MYR_STR("n1"), .version_min = 1, .boot = 777});
+    assert_true(agents[1].session->over && !agents[1].session->greeted);
+    assert_int_equal(server->rows.nodes[1].boot, boot);
+    /* A silence is told when there is room. */
+    server->rows.nodes[1].heard_ms = steady_ms() - 3600000;
+    sessions_second(server);
+    assert_false(server->rows.nodes[1].told_silent);
+    server->inbox.count = count;
+    sessions_second(server);
+    assert_true(server->rows.nodes[1].told_silent);
+    taken();
+}
+
 static void flood(void)
 {
     uint64_t refused = server->messages_refused;
@@ -343,6 +371,7 @@ static void what_agents_say(void **state)
     metrics();
     arrays();
     flood();
+    too_much_waits();
     assert_kept("server-agents.txt", &story);
     life_end();
 }

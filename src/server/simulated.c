@@ -153,6 +153,7 @@ static int make_scenario(const struct simulated *simulated, struct myr_arena *ar
 {
     const struct config *config = &simulated->server->config;
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    MYR_ASSERT(config->node_count > 0 && config->nodes_per_leaf > 0 && config->gpus_per_node > 0);
     /* A world that only shows that it starts would never end if a node of it broke meanwhile. */
     bool faults = strcmp(config->faults, "none") != 0 && !simulated->server->once;
     myr_buf_printf(&text,
@@ -256,5 +257,6 @@ static void on_closed(uv_handle_t *handle)
 
 void simulated_end(struct server *server)
 {
+    MYR_ASSERT(server->simulated && server->simulated->server == server);
     uv_close((uv_handle_t *)&server->simulated->timer, on_closed);
 }

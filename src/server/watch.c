@@ -79,6 +79,7 @@ void watch_rang(void *context)
         return;
     }
     for (struct watcher *watcher = server->http->watchers; watcher; watcher = watcher->later) {
+        MYR_ASSERT(watcher->server == server && watcher->connection);
         if (watcher->asleep) {
             watcher->asleep = false;
             mhd.resume_connection(watcher->connection);

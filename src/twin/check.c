@@ -329,6 +329,7 @@ void check_drain(struct check *k, uint32_t node, bool drain)
 
 void check_job(struct check *k, uint32_t job, uint32_t gpus, bool strict)
 {
+    MYR_ASSERT(gpus > 0 && (book(k, job)->gpus == 0 || book(k, job)->gpus == gpus));
     book(k, job)->gpus = gpus;
     book(k, job)->strict = strict;
 }

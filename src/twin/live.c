@@ -287,6 +287,7 @@ static void adopt_books(struct world *w, const struct myr_control *control)
 {
     for (uint32_t i = 0; i < myr_control_ranks(control); i++) {
         struct myr_control_rank rank = myr_control_rank(control, i);
+        MYR_ASSERT(!rank.used || rank.node < w->scenario->shape.nodes);
         if (rank.used && !rank.released) {
             uint64_t gpus = rank.gpus & ~check_owned(w->check, rank.node); /* epochs may share */
             check_effect(w->check, &(struct myr_effect){.kind = MYR_EFFECT_GRANT,
@@ -379,6 +380,7 @@ static void adopt_progress(struct world *w, const struct myr_control *control, u
     bool whole = view.state != MYR_CONTROL_RUNNING;
     for (size_t i = 0; i < job->incs.count; i++) {
         const struct winc *inc = inc_at(w, job->incs.items[i]);
+        MYR_ASSERT(inc->used && inc->job == w->job_of_id[id] && inc->gpus_up <= job->gpus);
         /* What an epoch job has left behind makes no progress. */
         if (inc->epoch != view.epoch || inc->gpus_up != job->gpus) {
             continue;
@@ -533,7 +535,8 @@ uint64_t myr_live_log(const struct myr_live *live, uint32_t id, uint64_t from, s
     if (!is_bound(live, id)) {
         return from;
     }
-    const struct wjob *job = &live->world.jobs[live->world.job_of_id[id]];
+    const struct wjob *job = job_at(&live->world, live->world.job_of_id[id]);
+    MYR_ASSERT(job->id == id && live->world.keeps_logs);
     /* Offsets count from the first byte ever printed. */
     uint64_t end = job->log_dropped + job->log.len;
     /* What was dropped is gone: the reader goes on with what is left. */

@@ -265,6 +265,7 @@ static int play(struct world *w, struct myr_err *err)
 /* Summed up also where it broke off; a state is saved only of what ran to its end. */
 static int play_out(struct world *w, struct myr_err *err)
 {
+    MYR_ASSERT(w->now_ms == 0 && w->line.up && w->jobs); /* the controller is there before all */
     nature_begin(w);
     int rc = play(w, err);
     sum_up(w);

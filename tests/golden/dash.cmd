@@ -23,7 +23,7 @@ no twin run examples/twin/crash-storm.yaml --state -
 no twin run examples/twin/crash-storm.yaml --save /dev/fd/1
 no twin search examples/twin/crash-storm.yaml --save -
 no compare examples/h100-64.yaml examples/h100-128.yaml --picture -
-no bench gpu --dry-run --out -
+no bench gpu --out -
 no sim --topology fat-tree:k=4 --workload permutation:1MB --save - --at 50us
 no verify orders out/design.myr p2p.csv --out -
 myriad export p2p out/design.myr --out /dev/stdout | cmp - p2p.csv
@@ -34,3 +34,12 @@ myriad compare $of --prices - <prices.csv >piped.json
 myriad compare $of --prices prices.csv | sed 's/"prices.csv"/"-"/' | cmp - piped.json && echo same
 no compare - - <examples/h100-64.yaml
 no plan - --prices - <prices.csv
+# Layouts and designs that two readers of one question want are read once all the same.
+gang='--model llama3-8b -o json'
+myriad fit --model llama3-8b --design out/design.myr --batch 512 --layout-out l.yaml >/dev/null
+myriad sched place $gang --design out/design.myr --layout l.yaml >files.json
+echo $?
+as_files() { sed -e 's#"-"#"out/design.myr"#;s#"/dev/fd/63"#"out/design.myr"#' | cmp - files.json && echo same; }
+myriad sched place $gang --design out/design.myr --layout - <l.yaml | sed 's#"-"#"l.yaml"#' | cmp - files.json && echo same
+myriad sched place $gang --design - --layout l.yaml <out/design.myr | as_files
+myriad sched place $gang --design <(cat out/design.myr) --layout l.yaml | as_files

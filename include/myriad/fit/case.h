@@ -66,6 +66,8 @@ struct myr_case {
     const char *design_gpu; /* the design's, where 'device' names other GPUs than those; or NULL */
     const char *contention; /* the file that says what flows lose where they meet; NULL: none */
     bool stack_exact;       /* the release is known */
+    const char *release;    /* as asked for, where another one stands for it; or NULL */
+    bool has_seq;           /* the length of sequences was asked for */
 };
 
 /* MYR_EINVAL and its neighbours for bad input, with 'file:line:column' where there is a file. */

@@ -66,6 +66,8 @@ MYR_MUST_USE int myr_runs_read(struct myr_runs *runs, struct myr_arena *arena,
 void myr_run_resolve(struct myr_run *run);
 /* The cost with the run's share of recomputation. */
 void myr_run_cost(const struct myr_run *run, struct myr_fit_cost *ret);
+/* Of memory, with that share too, as the trainer counts it. */
+double myr_run_peak_bytes(const struct myr_run *run);
 /* As myr_fit_spread(); 'cost' is the run's. */
 struct myr_fit_spread myr_run_spread(const struct myr_run *run, const struct myr_profiles *profiles,
                                      const struct myr_fit_cost *cost);

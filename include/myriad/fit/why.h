@@ -10,9 +10,9 @@ struct myr_fit_why {
 };
 
 /*
- * Each layout is a file or words ("tp=8,pp=4,micro_batch=1"); 'names' are for messages. Batch,
- * sequence and number of GPUs are the case's where a layout does not say. MYR_EINVAL where one is
- * no layout of the model; one that does not fit in memory has a price all the same.
+ * Each layout is a file or words ("tp=8,pp=4,micro_batch=1"). Batch, sequence and number of GPUs
+ * are the case's where a layout does not say, and must be the same where it does. MYR_EINVAL where
+ * one is no layout of the model; one that does not fit in memory has a price all the same.
  */
 MYR_MUST_USE int myr_fit_why_of(const struct myr_case *it, const char *const texts[2],
                                 struct myr_arena *arena, struct myr_fit_why *ret,

@@ -23,6 +23,7 @@ static void connect_now(struct relay *relay);
 
 static void on_retry(uv_timer_t *timer)
 {
+    MYR_ASSERT(!((struct relay *)timer->data)->ending);
     connect_now(timer->data);
 }
 
@@ -42,6 +43,7 @@ static void retry_later(struct relay *relay)
 static void on_drain(uv_timer_t *timer)
 {
     struct relay *relay = timer->data;
+    MYR_ASSERT(!relay->ending && (relay->up || !relay->paused));
     /* Without a connection nothing waits, and agents are read. */
     size_t pending = relay->up ? myr_io_pending(relay->up) : 0;
     if (pending > PENDING_HIGH) {
@@ -100,6 +102,7 @@ static void take_welcome(struct relay *relay, const struct myr_wire_welcome *wel
 static void take_own(struct relay *relay, const struct myr_wire_message *message)
 {
     const void *body = message->body;
+    MYR_ASSERT(relay->up && message->known);
     switch (message->head.type) {
     case MYR_WIRE_WELCOME:
         take_welcome(relay, body);
@@ -139,6 +142,7 @@ static int look(struct relay *relay, struct line *line, const struct myr_wire_he
         head->type == MYR_WIRE_SCHEMA && payload.len > 0 && payload.data[0] == MYR_WIRE_WELCOME;
     MYR_CLEANUP(myr_buf_done) struct myr_buf bytes = {};
     struct myr_wire_message message;
+    MYR_ASSERT(line->channel == head->node && line->relay == relay);
     if (!schema && head->type != MYR_WIRE_WELCOME) {
         return MYR_OK;
     }
@@ -216,6 +220,7 @@ static void on_data(void *context, struct myr_io_stream *stream, struct myr_str 
 /* What belongs to this connection. Agents stay connected, and are unknown to whoever comes next. */
 static void forget(struct relay *relay)
 {
+    MYR_ASSERT(relay->up && relay->at <= relay->bytes.len);
     relay->up = NULL;
     relay->welcomed = relay->asked_renewal = false;
     myr_wire_receiver_done(&relay->own);
@@ -272,6 +277,7 @@ static void connect_now(struct relay *relay)
 
 void above_start(struct relay *relay)
 {
+    MYR_ASSERT(relay->host && !relay->up && !relay->ending);
     relay->said_down = true;
     relay->beat_ms = 1000;
     uv_timer_init(&relay->loop, &relay->retry);
@@ -302,6 +308,7 @@ static void renew(struct relay *relay)
 /* Silence for long ends the connection; a beat says that the relay lives, with all behind it. */
 void above_second(struct relay *relay)
 {
+    MYR_ASSERT(relay->up || !relay->welcomed);
     if (!relay->up) {
         return;
     }
@@ -321,6 +328,7 @@ void above_second(struct relay *relay)
 
 void above_end(struct relay *relay)
 {
+    MYR_ASSERT(relay->ending);
     uv_close((uv_handle_t *)&relay->retry, NULL);
     uv_close((uv_handle_t *)&relay->drain, NULL);
     if (relay->up) {

@@ -64,6 +64,7 @@ struct line *below_find(const struct relay *relay, uint32_t channel)
 {
     uint32_t at = channel % MYR_WIRE_CHANNEL_PLACES;
     struct line *line = at < relay->places.count ? relay->places.items[at].line : NULL;
+    MYR_ASSERT(!line || (line->relay == relay && line->channel % MYR_WIRE_CHANNEL_PLACES == at));
     return line && line->channel == channel ? line : NULL;
 }
 
@@ -173,6 +174,7 @@ static void discard(struct line *line)
     struct myr_str payload;
     struct myr_err err = {};
     int rc;
+    MYR_ASSERT(line->was_welcomed && line->channel == MYR_WIRE_NO_NODE);
     while ((rc = frame_next(&line->bytes, &line->at, &head, &payload, &err)) > 0) {
         keep(line, &head, payload);
     }
@@ -294,6 +296,7 @@ static void *on_accept(void *context, struct myr_io_stream *stream)
 /* Agents beyond the limit are closed at once, and come again. */
 int below_listen(struct relay *relay, const char *address, uint16_t port, struct myr_err *err)
 {
+    MYR_ASSERT(!relay->listener);
     struct myr_io_service service = {.calls = {on_open, on_data, on_closed},
                                      .accept = on_accept,
                                      .context = relay,
@@ -386,6 +389,7 @@ void below_lease(struct relay *relay)
         if (!line->welcomed || line->over || (line->channel + relay->turn) % LEASE_TURNS != 0) {
             continue;
         }
+        MYR_ASSERT(line->channel != MYR_WIRE_NO_NODE);
         struct myr_wire_beat lease = {.time_ns = relay_now_ms(relay) * 1000000};
         myr_wire_send(&line->sender, &bytes, MYR_WIRE_LEASE, line->node, line->boot, ++line->leases,
                       &lease);
@@ -403,6 +407,7 @@ void below_second(struct relay *relay)
     /* Three beats and a little, the same as without a relay. */
     int64_t limit_ms = SILENT_BEATS * (int64_t)relay->beat_ms + SILENT_MORE_MS;
     for (struct line *line = relay->lines; line; line = line->next) {
+        MYR_ASSERT(!line->silent || line->welcomed); /* of others no silence means anything */
         if (line->over) {
             continue;
         }
@@ -423,6 +428,7 @@ void below_pause(struct relay *relay, bool pause)
     if (relay->paused == pause) {
         return;
     }
+    MYR_ASSERT(!pause || relay->up); /* without a controller nobody is held back */
     relay->paused = pause;
     for (struct line *line = relay->lines; line; line = line->next) {
         if (line->open && !line->over) {

@@ -44,6 +44,7 @@ static uint32_t list_gpus(const char *proc, char ids[DEVICES_MAX][BUS_ID_BYTES])
     if (dir) {
         closedir(dir);
     }
+    MYR_ASSERT(count <= DEVICES_MAX);
     qsort(ids, count, BUS_ID_BYTES, compare_ids);
     return count;
 }
@@ -94,6 +95,7 @@ bool devices_of_others(const char *proc, uint64_t gpus, struct device ret[DEVICE
             ret[(*ret_count)++] = device;
         }
     }
+    MYR_ASSERT(*ret_count + (uint32_t)__builtin_popcountll(gpus) == count); /* each is somebody's */
     return true;
 }
 
@@ -137,6 +139,7 @@ static void compose(struct code *code, const struct device *devices, uint32_t co
     const uint32_t head = 5;
     const uint32_t yes = head + 2 * count;
     const uint32_t no = yes + 2;
+    MYR_ASSERT(code->count == 0 && no + 2 <= MYR_ARRAY_COUNT(code->insns));
     put(code, LOAD(BPF_REG_2, access_type));
     put(code, LOAD(BPF_REG_3, major));
     put(code, LOAD(BPF_REG_4, minor));

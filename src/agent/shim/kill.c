@@ -51,6 +51,7 @@ static void list_processes(struct processes *ret)
 /* False: it has had the signal. */
 static bool tell_once(struct told *told, const struct process *process)
 {
+    MYR_ASSERT(process->ours && process->began != 0);
     for (size_t i = 0; i < told->items.count; i++) {
         if (told->items.items[i].pid == process->pid &&
             told->items.items[i].began == process->began) {

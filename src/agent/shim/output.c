@@ -36,6 +36,7 @@ static void piece_path(const char *folder, uint32_t rank, uint64_t piece, char r
 
 void output_init(struct output *output, const char *folder, uint32_t rank)
 {
+    MYR_ASSERT(strlen(folder) < sizeof(output->folder));
     /* No piece is open; the first byte opens the head. */
     *output = (struct output){.rank = rank, .fd = -1, .piece = UINT64_MAX};
     snprintf(output->folder, sizeof(output->folder), "%s", folder);
@@ -141,6 +142,7 @@ void output_take(struct output *output, struct myr_str bytes,
                  void (*on_line)(void *context, const char *line), void *context)
 {
     keep(output, bytes);
+    MYR_ASSERT(output->written >= bytes.len); /* counted, whether or not it could be kept */
     look(output, bytes, on_line, context);
 }
 

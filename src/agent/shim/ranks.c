@@ -18,6 +18,7 @@ int shim_make_socket(struct shim *s, struct myr_err *err)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     struct myr_str path = s->order.socket;
+    MYR_ASSERT(s->phase == PHASE_PROLOG && s->socket >= 0); /* it is there before anybody writes */
     if (path.len >= sizeof(at.sun_path)) {
         return myr_err_set(err, MYR_EINVAL, "the progress socket's name is too long");
     }
@@ -136,6 +137,7 @@ static void write_ranks(struct shim *s)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     for (uint32_t i = 0; i < s->count; i++) {
+        MYR_ASSERT(s->ranks[i].pid > 0); /* behind the gate, and not reaped */
         myr_buf_printf(&text, "rank %u %d %llu\n", s->order.first_rank + i, (int)s->ranks[i].pid,
                        (unsigned long long)process_began(s->ranks[i].pid, NULL, NULL));
     }

@@ -40,6 +40,7 @@ static void on_line(void *context, const char *line)
 {
     struct shim *s = context;
     uint64_t step;
+    MYR_ASSERT(s->phase != PHASE_DONE);
     if (myr_step_pattern_match(&s->pattern, line, &step)) {
         s->progress.step = step;
         s->progress.by_line = true;
@@ -372,6 +373,7 @@ static void loop(struct shim *s)
             owners[count] = &s->ranks[i];
             fds[count++] = (struct pollfd){.fd = s->ranks[i].pipe, .events = POLLIN};
         }
+        MYR_ASSERT(count == s->count + 4 && count <= MYR_ARRAY_COUNT(fds));
         (void)poll(fds, count, wait_ms(s, boot_clock_ns()));
         struct signalfd_siginfo info;
         while (read(s->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
@@ -438,6 +440,7 @@ static void close_devices(const struct shim *s)
     if (!devices_of_others(proc, s->order.gpus, others, &count) || count == 0) {
         return;
     }
+    MYR_ASSERT(count <= DEVICES_MAX && s->alive == 0); /* closed before anybody could open them */
     if (cgroup_deny(&s->cgroup, others, count, &by)) {
         say("%u GPUs of others are closed by %s", count, by);
     } else {
@@ -449,6 +452,7 @@ static void close_devices(const struct shim *s)
 /* What the user says, and who he is; nothing of his runs yet. */
 static int read_job(struct shim *s, struct myr_err *err)
 {
+    MYR_ASSERT(s->phase == PHASE_PROLOG && s->alive == 0);
     MYR_TRY(jobfile_read(&s->arena, s->order.spec, &s->job, err));
     MYR_TRY(person_find(s->order.user, &s->person, err));
     MYR_TRY(progress_pattern_init(&s->pattern, s->job.pattern, err));

@@ -192,6 +192,7 @@ static void env_text(struct env *env, const char *name, struct myr_str value)
 static void put_devices(struct env *env, uint64_t gpus)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf list = {};
+    MYR_ASSERT(gpus != 0); /* an empty list would be all of them to some programs */
     for (uint32_t i = 0; i < 64; i++) {
         if (gpus >> i & 1) {
             myr_buf_printf(&list, "%s%u", list.len ? "," : "", i);
@@ -260,6 +261,7 @@ const char *const *start_env(struct myr_arena *arena, const struct order *order,
     if (job->checkpoint) {
         env_text(&env, "MYRIAD_CHECKPOINT_DIR", myr_str_from(job->checkpoint));
     }
+    MYR_ASSERT(env.count < env.room && !env.items[env.count]); /* exec() reads to the NULL */
     return env.items;
 }
 
@@ -329,6 +331,7 @@ int start_argv(struct myr_arena *arena, const struct order *order, const struct 
                struct myr_err *err)
 {
     const struct runner *runner = NULL;
+    MYR_ASSERT(job->command && job->command[0]);
     if (!job->image) {
         *ret = job->command;
         return MYR_OK;
@@ -366,6 +369,7 @@ int start_argv(struct myr_arena *arena, const struct order *order, const struct 
     }
     put_word(&words, job->image);
     put_words(&words, job->command);
+    MYR_ASSERT(words.count < words.room && !words.items[words.count]);
     *ret = words.items;
     return MYR_OK;
 }

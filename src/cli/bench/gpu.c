@@ -27,6 +27,11 @@ static const struct myr_option rows[] = {
              "list the shapes and measure nothing; needs no GPU"),
 };
 
+/* What a dry run has no use for: it asks for no library, measures nothing and writes nothing. */
+static const struct myr_option_rule rules[] = {
+    {"out library gpu ms", .against = "dry-run"},
+};
+
 static const struct myr_command gpu_command = {
     .name = "bench gpu",
     .operands = "",
@@ -37,6 +42,7 @@ static const struct myr_command gpu_command = {
                "--kernels FILE' turns the result into constants of the cost model.",
     .example = "myriad bench gpu --out h200.csv",
     CLI_OPTIONS(rows, defaults),
+    CLI_RULES(rules),
 };
 
 static const struct myr_command *const subcommands[] = {&gpu_command};
@@ -147,7 +153,7 @@ static int run(struct cli *cli, struct myr_err *err)
     const struct options *o = cli->options;
     struct myr_kernels kernels = {};
     int rc = measure(cli, &kernels, err);
-    if (rc == MYR_OK && o->out && !o->dry_run) {
+    if (rc == MYR_OK && o->out) {
         MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
         myr_kernels_write(&kernels, &buf);
         rc = myr_file_write(o->out, &buf, err);
@@ -156,7 +162,7 @@ static int run(struct cli *cli, struct myr_err *err)
         return rc;
     }
     put_kernels(&cli->answer, &kernels, o->dry_run);
-    if (o->out && !o->dry_run) {
+    if (o->out) {
         myr_answer_next(&cli->answer, NULL, "myriad fit calibrate --kernels %s --out mine.yaml",
                         myr_answer_input(&cli->answer, o->out));
     }

@@ -272,8 +272,18 @@ void cli_fit_show_device(struct myr_answer *answer, const struct myr_case *it)
     }
 }
 
+static void show_release(struct myr_answer *answer, const struct myr_case *it)
+{
+    if (it->release) {
+        myr_answer_fact(answer, "software",
+                        "%s, priced as %s; 'myriad fit stacks' lists what is known", it->release,
+                        it->query.it.stack->name);
+    }
+}
+
 void cli_fit_show_network(struct myr_answer *answer, const struct myr_case *it)
 {
+    show_release(answer, it);
     if (it->contention) {
         myr_answer_fact(answer, "network", "contention as measured: %s", it->contention);
     } else {

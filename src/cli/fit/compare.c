@@ -143,8 +143,10 @@ static void show(struct cli *cli, const struct myr_log_comparison *it,
     struct myr_answer *answer = &cli->answer;
     const struct myr_comparison *c = &it->result;
     double step_s = c->cost.step_s;
-    myr_answer_para(answer, "%s on %s x %s, %s", it->model.name, MYR_GROUPED(it->query.gpus),
-                    it->query.it.device->name, cli_layout_words(&cli->arena, &it->layout));
+    myr_answer_para(answer, "%s on %s x %s, batch %s, %s; %s", it->model.name,
+                    MYR_GROUPED(it->query.gpus), it->query.it.device->name,
+                    MYR_GROUPED(it->layout.global_batch), it->query.it.stack->name,
+                    cli_layout_words(&cli->arena, &it->layout));
     myr_answer_fact(answer, "measured", "%.3f s a step, %s", c->measured_s,
                     MYR_COUNT(it->log.elapsed_s.values.count, "iteration"));
     myr_answer_fact(answer, "predicted", "%.3f s (90 %%: %.3f to %.3f s): %+.1f %%", step_s,
@@ -192,7 +194,9 @@ static int run(struct cli *cli, struct myr_err *err)
         return rc;
     }
     MYR_TRY(myr_compare_log(it, &cli->arena, &question, err));
-    show(cli, it, put_tree(&cli->answer, it, options->of.software));
+    /* As predicted: a row without it would be predicted for another release. */
+    const char *release = options->of.software ? options->of.software : it->query.it.stack->name;
+    show(cli, it, put_tree(&cli->answer, it, release));
     return MYR_OK;
 }
 

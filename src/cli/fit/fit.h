@@ -38,7 +38,7 @@ void cli_case_devices(struct myr_buf *buf);
              "kind of GPU, as 'myriad fit devices' lists them"),                        \
         CLI_TEXT("software", "NAME", holder, of.software,                               \
                  "release of the trainer, as 'myriad fit stacks' lists them; else the " \
-                 "latest measured on the device"),                                      \
+                 "latest measured on the device, with --pool " MYR_CASE_SOFTWARE),      \
         CLI_TEXT("recipe", "WORDS", holder, of.recipe,                                  \
                  "what the run switches on, such as cuda_graphs=full,tp_overlap=1"),    \
         CLI_PATH("profile", "FILE", holder, of.profile,                                 \
@@ -109,7 +109,10 @@ void cli_fit_show_nothing(struct myr_answer *answer, const struct myr_err *why);
 /* For people: GPUs that take the place of the design's; nothing where there are none. */
 void cli_fit_show_device(struct myr_answer *answer, const struct myr_case *it);
 
-/* For people: what the fabric's slowdowns rest on, and the file where they were measured. */
+/*
+ * For people: the release that stands for the one asked for, what the fabric's slowdowns rest on,
+ * and the file where they were measured.
+ */
 void cli_fit_show_network(struct myr_answer *answer, const struct myr_case *it);
 
 /* Processor time: what a quiet machine's clock would show, on a busy one too. */

@@ -285,8 +285,10 @@ static void put_answer(struct cli *cli, const struct shown *s, const struct myr_
     myr_answer_text(answer, "hint", works || !why->hint[0] ? NULL : why->hint);
     cli_fit_put_case(answer, s->it, true);
     put_blank(answer);
-    myr_answer_para(answer, "%s, batch %s x %s", s->it->model.name, MYR_GROUPED(s->it->query.batch),
-                    MYR_COUNT(s->it->query.seq_tokens, "token"));
+    /* One trainer runs on all of them. */
+    myr_answer_para(answer, "%s, batch %s x %s, %s", s->it->model.name,
+                    MYR_GROUPED(s->it->query.batch), MYR_COUNT(s->it->query.seq_tokens, "token"),
+                    s->it->query.it.stack->name);
     myr_answer_object(answer, "pools");
     myr_answer_text(answer, "verdict", works ? myr_fit_mix_name(found->verdict) : NULL);
     cli_put_known(answer, "step_s", works, found->step_s, 6);

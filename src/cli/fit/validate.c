@@ -87,6 +87,11 @@ static void put_run(struct myr_answer *answer, const struct myr_run *run,
     cli_put_known(answer, "peak_measured_gib", known && run->peak_bytes > 0,
                   run->peak_bytes / 1073741824, 3);
     cli_put_known(answer, "peak_error", known && run->peak_bytes > 0, row->peak_error, 3);
+    if (known) { /* as modelled: what ran and was measured did fit, whatever is said here */
+        myr_answer_bool(answer, "fits", run->fits);
+    } else {
+        myr_answer_null(answer, "fits");
+    }
     myr_answer_text(answer, "refused", run->refused);
     put_assumed(answer, run);
     put_recipe(answer, run);

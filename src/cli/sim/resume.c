@@ -39,6 +39,36 @@ const struct myr_command cli_sim_resume_command = {
     .operand_max = 1,
 };
 
+static void put_list(struct myr_answer *answer, const char *key, const struct myr_sim_words *words)
+{
+    myr_answer_list(answer, key);
+    for (uint32_t i = 0; i < words->count; i++) {
+        myr_answer_text(answer, NULL, words->items[i]);
+    }
+    myr_answer_end(answer);
+}
+
+/* What was asked of the run that was saved: here no option says it. By the names of 'sim'. */
+static void put_saved(struct myr_answer *answer, const struct myr_sim_question *question)
+{
+    myr_answer_object(answer, "saved");
+    myr_answer_text(answer, "design", question->design);
+    myr_answer_text(answer, "topology", question->topology);
+    put_list(answer, "workloads", &question->workloads);
+    put_list(answer, "fault", &question->faults);
+    put_list(answer, "slow", &question->slow);
+    myr_answer_text(answer, "lb", myr_policy_names[question->balance.policy]);
+    myr_answer_u64(answer, "seed", question->balance.seed);
+    myr_answer_bool(answer, "polarised", question->balance.polarised);
+    myr_answer_u64(answer, "queue_pairs", question->queue_pairs);
+    myr_answer_u64(answer, "efficiency", question->efficiency_permille);
+    myr_answer_u64(answer, "sharing_loss", question->sharing_loss_permille);
+    myr_answer_u64(answer, "pause", question->pause_permille);
+    myr_answer_text(answer, "message_overhead", question->message_overhead);
+    myr_answer_text(answer, "routes", question->routes);
+    myr_answer_end(answer);
+}
+
 static int run(struct cli *cli, struct myr_err *err)
 {
     MYR_CLEANUP(myr_progress_done) struct myr_progress progress;
@@ -58,6 +88,7 @@ static int run(struct cli *cli, struct myr_err *err)
         return myr_err_set(err, MYR_EINVAL, "--series: the run was saved without --series");
     }
     MYR_TRY(myr_sim_files_write(&sim, &files, err));
+    put_saved(&cli->answer, &question);
     cli_sim_put(cli, &question, &sim);
     return MYR_OK;
 }

@@ -229,7 +229,8 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_TRY(myr_sweep_run(&sweep, &how, &cli->arena, &result, err));
     put_answer(cli, &sweep, &how, &result);
     if (result.written) {
-        const char *after = cli_again(cli, cli->command, "out plot");
+        /* Of all points, as the file is that is compared with it. */
+        const char *after = cli_again(cli, cli->command, "out plot shard");
         if (myr_answer_next(&cli->answer, "after a change", "%s --out after.csv", after)) {
             myr_answer_next(&cli->answer, "and then", "myriad sim compare %s after.csv",
                             myr_answer_input(&cli->answer, options->out));

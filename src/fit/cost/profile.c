@@ -505,6 +505,24 @@ static bool names_line(struct myr_str name, const char *line, struct myr_str *re
     return false;
 }
 
+/* Years and versions are not compared: 0.20 came after 2023. No release named goes with both. */
+static bool same_numbers(double release, double other)
+{
+    return release >= 1e9 || (release >= 1000) == (other >= 1000);
+}
+
+/* The line's releases that are numbered as 'release' is, if there are any; else all of them. */
+static bool counts_alike(const struct myr_profiles *profiles, const char *line, double release)
+{
+    for (uint32_t i = 0; i < profiles->stack_count; i++) {
+        const struct myr_stack *stack = &profiles->stacks[i];
+        if (strcmp(stack->line, line) == 0 && same_numbers(release, stack->order)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* 'ret_exact' is false where a release stands for another. */
 int myr_profiles_stack(const struct myr_profiles *profiles, struct myr_str name,
                        const struct myr_stack **ret, bool *ret_exact, struct myr_err *err)
@@ -528,13 +546,15 @@ int myr_profiles_stack(const struct myr_profiles *profiles, struct myr_str name,
             line = stack->line;
         }
     }
+    double release = release_order(rest);
+    bool alike = counts_alike(profiles, line, release);
     for (uint32_t i = 0; i < profiles->stack_count; i++) {
         const struct myr_stack *stack = &profiles->stacks[i];
-        if (strcmp(stack->line, line) != 0) {
+        if (strcmp(stack->line, line) != 0 || (alike && !same_numbers(release, stack->order))) {
             continue;
         }
         first = !first || stack->order < first->order ? stack : first;
-        if (stack->order <= release_order(rest) && (!earlier || stack->order > earlier->order)) {
+        if (stack->order <= release && (!earlier || stack->order > earlier->order)) {
             earlier = stack;
         }
     }
@@ -544,8 +564,7 @@ int myr_profiles_stack(const struct myr_profiles *profiles, struct myr_str name,
         char excerpt[MYR_EXCERPT_MAX];
         int rc =
             myr_err_set(err, MYR_ENOENT, "unknown software '%s'", myr_text_excerpt(name, excerpt));
-        myr_err_hint(err, "known lines: Megatron-LM, Megatron-Core, Megatron-DeepSpeed, NeMo, "
-                          "Megatron-Bridge, DeepSpeed, llm-foundry, Meta, HAI-LLM, MegaScale");
+        myr_err_hint(err, "myriad fit stacks lists them");
         return rc;
     }
     return MYR_OK;

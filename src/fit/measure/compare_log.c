@@ -14,7 +14,39 @@ static int need(bool given, const char *what, struct myr_err *err)
     return rc;
 }
 
-/* What the user says first; the log fills in what is still open. */
+/* What the log says ran, and somebody says otherwise: another run would be predicted. */
+static int check_same(const struct myr_log_comparison *c, const struct myr_case_question *u,
+                      struct myr_err *err)
+{
+    struct myr_fit_query log = myr_fit_query_default();
+    log.it.model = &c->model;
+    myr_trainlog_query(&c->log, &log);
+    const struct {
+        const char *name;
+        uint64_t asked, there;
+    } pairs[] = {
+        {"tp", u->tp, log.tp},
+        {"pp", u->pp, log.pp},
+        {"vp", u->vp, log.vp},
+        {"dp", u->dp, log.dp},
+        {"cp", u->cp, log.cp},
+        {"ep", u->ep, log.ep},
+        {"micro-batch", u->micro_batch, log.micro_batch},
+        {"gpus", u->gpus, log.gpus},
+        {"batch", u->batch, log.batch},
+        {"seq", u->seq, log.seq_tokens},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(pairs); i++) {
+        if (pairs[i].asked && pairs[i].there && pairs[i].asked != pairs[i].there) {
+            return myr_err_set(err, MYR_EINVAL, "--%s is %llu, but %llu ran, as the log says",
+                               pairs[i].name, (unsigned long long)pairs[i].asked,
+                               (unsigned long long)pairs[i].there);
+        }
+    }
+    return MYR_OK;
+}
+
+/* What the user says, and the log fills in what is still open. */
 static void fix_axes(struct myr_log_comparison *c, const struct myr_case_question *u)
 {
     struct myr_fit_query *q = &c->query;
@@ -100,6 +132,7 @@ static int compare(struct myr_log_comparison *c, struct myr_arena *arena,
                    const struct myr_log_question *u, struct myr_err *err)
 {
     MYR_TRY(look_up(c, arena, u, err));
+    MYR_TRY(check_same(c, &u->of, err));
     fix_axes(c, &u->of);
     MYR_TRY(need(c->query.gpus > 0, "how many GPUs: give --gpus N", err));
     MYR_TRY(need(c->query.batch > 0, "the batch: give --batch SEQUENCES", err));

@@ -73,6 +73,20 @@ void myr_run_cost(const struct myr_run *run, struct myr_fit_cost *ret)
     cost_of(&run->it, &run->layout, run->recompute_share, ret);
 }
 
+double myr_run_peak_bytes(const struct myr_run *run)
+{
+    struct myr_layout full = run->layout;
+    struct myr_fit_memory kept, least;
+    myr_fit_memory_of(&run->it, &run->layout, &kept);
+    if (run->recompute_share <= 0) {
+        return kept.peak_bytes;
+    }
+    full.recompute = MYR_RECOMPUTE_FULL;
+    myr_fit_memory_of(&run->it, &full, &least);
+    MYR_ASSERT(run->recompute_share <= 1);
+    return kept.peak_bytes - run->recompute_share * (kept.peak_bytes - least.peak_bytes);
+}
+
 /* One layout: those that fit come before those that do not, then the faster one. */
 static void consider(const struct myr_run *run, struct myr_layout layout, struct choice *best)
 {

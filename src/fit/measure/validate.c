@@ -45,9 +45,7 @@ static struct myr_validation_row row_of(const struct myr_run *run,
     }
     myr_run_cost(run, &cost);
     double spread = myr_run_spread(run, profiles, &cost).share;
-    struct myr_fit_memory memory;
-    myr_fit_memory_of(&run->it, &run->layout, &memory);
-    row.peak_bytes = memory.peak_bytes;
+    row.peak_bytes = myr_run_peak_bytes(run);
     row.peak_error = run->peak_bytes > 0 ? 100 * (row.peak_bytes / run->peak_bytes - 1) : 0;
     row.predicted_s = cost.step_s;
     row.low_s = cost.step_s / (1 + spread);

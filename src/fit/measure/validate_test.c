@@ -452,6 +452,14 @@ static void a_trainer_is_found_by_its_own_word_and_an_unknown_one_by_its_year(vo
     assert_stack("PyTorch FSDP 2.1", "llm-foundry FSDP");
     assert_stack("Megatron-DeepSpeed 2023", "Megatron-DeepSpeed");
     assert_stack("DeepSpeed 0.9", "DeepSpeed ZeRO-3 2021");
+    /* The repository counts anew since; a year is no such number, nor the other way round. */
+    assert_stack("Megatron-LM 0.20", "Megatron-LM 0.8");
+    assert_stack("Megatron-LM v0.12.1", "Megatron-LM 0.8");
+    assert_stack("Megatron-LM core_v0.5.0", "Megatron-LM 0.8");
+    assert_stack("Megatron-LM 2019", "Megatron-LM sc21");
+    assert_stack("Megatron-LM 2026", "Megatron-LM 2024");
+    assert_stack("Megatron-LM", "Megatron-LM 2024");
+    assert_stack("NeMo 2026", "NeMo 25.05");
     assert_stack("Megatron-Bridge 26.01", "Megatron-Bridge 25.11");
     assert_stack("Megatron-Bridge 27.01", "Megatron-Bridge 26.08");
 }

@@ -120,14 +120,15 @@ static int take_layout(struct myr_case *it, struct myr_arena *arena,
                        const struct myr_case_question *u, struct myr_err *err)
 {
     struct myr_layout *l = &it->layout;
-    /* What the file leaves out and the question says. */
-    struct myr_layout_rest rest = {u->gpus, u->batch, u->seq};
     if (u->exhaustive) {
         return myr_err_set(err, MYR_EINVAL,
                            "--exhaustive does not go with --layout: nothing is searched for");
     }
     const struct myr_doc *doc = u->layout_doc;
     MYR_TRY(doc ? MYR_OK : myr_layout_file_open(arena, u->layout, &doc, err));
+    /* What the file leaves out and the question says: replicas as many as there are GPUs for. */
+    bool open = it->has_design && !u->gpus && !myr_doc_get(myr_doc_get(doc, "layout"), "dp");
+    struct myr_layout_rest rest = {open ? it->design.head->gpus : u->gpus, u->batch, u->seq};
     MYR_TRY(myr_layout_file_take(doc, &rest, l, err));
     /* The file's sequence, or the model's: what is compared is what would be priced. */
     uint32_t seq_tokens = myr_layout_seq(l, &it->model);
@@ -295,8 +296,6 @@ static int take_design(struct myr_case *it, struct myr_arena *arena,
 {
     struct myr_fit_query *q = &it->query;
     const struct myr_contention *table;
-    MYR_TRY(open_design(it, u, err));
-    it->has_design = true;
     const struct myr_design_head *head = it->design.head;
     MYR_TRY(myr_design_one_kind(
         &it->design, u->design ? u->design : myr_design_str(&it->design, head->name), err));
@@ -329,7 +328,7 @@ static int read_profiles(struct myr_case *it, struct myr_arena *arena,
     return own ? myr_profiles_take(&it->profiles, arena, own, err) : MYR_OK;
 }
 
-/* Layout before design: it says how many GPUs of the design there are. */
+/* Layout before the rest of the design: it says how many of its GPUs there are. */
 static int look_up(struct myr_case *it, struct myr_arena *arena, const struct myr_case_question *u,
                    struct myr_err *err)
 {
@@ -341,13 +340,19 @@ static int look_up(struct myr_case *it, struct myr_arena *arena, const struct my
     } else {
         MYR_TRY(myr_model_find(arena, u->model, &it->model, err));
     }
+    if (has_design(u)) {
+        MYR_TRY(open_design(it, u, err));
+        it->has_design = true;
+    }
     MYR_TRY(u->layout ? take_layout(it, arena, u, err) : MYR_OK);
     MYR_TRY(has_design(u) ? take_design(it, arena, u, err) : MYR_OK);
     MYR_TRY(u->device && !has_design(u) ? choose_device(it, arena, u, err) : MYR_OK);
     /* The latest release measured on the device; pools have one of their own each. */
     const char *usual = of->device ? of->device->software : MYR_CASE_SOFTWARE;
     struct myr_str release = myr_str_from(u->software ? u->software : usual);
-    return myr_profiles_stack(&it->profiles, release, &of->stack, &it->stack_exact, err);
+    MYR_TRY(myr_profiles_stack(&it->profiles, release, &of->stack, &it->stack_exact, err));
+    it->release = it->stack_exact ? NULL : myr_arena_strndup(arena, release.data, release.len);
+    return MYR_OK;
 }
 
 /* The case points into itself (model, constants, recipes): it must not be copied or moved. */
@@ -355,7 +360,7 @@ int myr_case_init(struct myr_case *ret, struct myr_arena *arena,
                   const struct myr_case_question *question, struct myr_err *err)
 {
     struct myr_fit_query *q = &ret->query;
-    *ret = (struct myr_case){.query = myr_fit_query_default()};
+    *ret = (struct myr_case){.query = myr_fit_query_default(), .has_seq = question->seq > 0};
     q->gpus = (uint32_t)question->gpus;
     q->top = question->top ? question->top : 1;
     q->exhaustive = question->exhaustive;

@@ -6,11 +6,14 @@
 /* cmocka wants those first */
 #include <cmocka.h>
 
+#include <stdio.h>
+#include <unistd.h>
+
 #include "test_world.h"
 
 static struct myr_case it;
 
-static void ask(const char *recipe)
+static void ask_of(const char *recipe, uint64_t seq)
 {
     struct myr_case_question q = myr_case_question_default();
     struct myr_err err = {};
@@ -19,9 +22,15 @@ static void ask(const char *recipe)
     q.gpus = 16;
     q.batch = 64;
     q.recipe = recipe;
+    q.seq = seq;
     if (myr_case_init(&it, &arena, &q, &err) < 0) {
         fail_msg("%s", err.message);
     }
+}
+
+static void ask(const char *recipe)
+{
+    ask_of(recipe, 0);
 }
 
 static void terms_tell_the_whole_difference(void **state)
@@ -101,6 +110,57 @@ static void words_take_the_rest_from_the_question(void **state)
     myr_case_done(&it);
 }
 
+static const char *file_of(const char *name, const char *block)
+{
+    const char *path = myr_arena_printf(&arena, "/tmp/myr-why-%d-%s.yaml", (int)getpid(), name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fprintf(file, "layout: {tp: 1, ep: 16, dp: 16%s}\n", block) > 0);
+    assert_int_equal(fclose(file), 0);
+    return path;
+}
+
+/* Two steps with other work in them are no comparison of layouts. */
+static void files_and_words_are_compared_on_one_batch_and_length(void **state)
+{
+    (void)state;
+    const struct {
+        const char *a, *b;
+        uint64_t seq;
+        const char *refused; /* NULL: compared */
+    } cases[] = {
+        {"", "ep=8", 0, NULL},
+        {", global_batch: 64", "ep=8", 0, NULL},
+        {", global_batch: 64", "ep=8,global_batch=64", 0, NULL},
+        {", global_batch: 128", "ep=8", 0, ":1:47: global_batch is 128, and 64 is asked for"},
+        {", global_batch: 64", "ep=8,global_batch=32", 0, "both layouts have that of --batch"},
+        {"", "ep=8,sequence=512", 0, "both layouts have that of --seq"},
+        {", sequence: 2048", "ep=8", 0, "has sequences of 2,048 tokens, ep=8 of 4,096 tokens"},
+        {", sequence: 2048", "ep=8", 2048, NULL},
+        {", sequence: 2048", "ep=8", 4096, "sequence is 2048, and 4096 is asked for"},
+        {"", "ep=8", 2048, NULL},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        const char *texts[2] = {file_of("a", cases[i].a), cases[i].b};
+        struct myr_fit_why why;
+        struct myr_err err = {};
+        ask_of(NULL, cases[i].seq);
+        int rc = myr_fit_why_of(&it, texts, &arena, &why, &err);
+        if (cases[i].refused ? !strstr(err.message, cases[i].refused) : rc != MYR_OK) {
+            fail_msg("case %zu: '%s'", i, err.message);
+        }
+        if (!cases[i].refused) {
+            assert_int_equal(why.layouts[0].global_batch, 64);
+            assert_int_equal(myr_layout_seq(&why.layouts[0], &it.model),
+                             cases[i].seq ? cases[i].seq : 4096);
+            assert_int_equal(myr_layout_seq(&why.layouts[1], &it.model),
+                             cases[i].seq ? cases[i].seq : 4096);
+        }
+        myr_case_done(&it);
+        assert_int_equal(remove(texts[0]), 0);
+    }
+}
+
 /* One graph of the whole iteration leaves the host one launch for each micro-batch. */
 static void a_stated_recipe_counts(void **state)
 {
@@ -134,6 +194,7 @@ int main(void)
         cmocka_unit_test(words_that_are_no_layout_are_refused),
         cmocka_unit_test(words_take_the_rest_from_the_question),
         cmocka_unit_test(a_stated_recipe_counts),
+        cmocka_unit_test(files_and_words_are_compared_on_one_batch_and_length),
     };
     return cmocka_run_group_tests(tests, open_world, close_world);
 }

@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "myriad/sched/node_list.h"
 #include "myriad/sched/place_answer.h"
@@ -11,7 +12,15 @@ struct asking {
     const struct myr_place_question *u;
     struct myr_arena *arena;
     struct myr_place_answer *a;
+    const struct myr_doc *layout; /* what is in its file: standard input can be read once only */
 };
+
+/* Beside a pipe there is no table of contention, and it cannot be opened again. */
+static bool is_plain_file(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && S_ISREG(found.st_mode);
+}
 
 static uint64_t or_one(uint64_t given)
 {
@@ -258,8 +267,13 @@ static struct myr_case_question case_question(const struct asking *q)
     question.software = u->software;
     question.recipe = u->recipe;
     question.profile = u->profile;
-    question.design = u->design;
+    if (is_plain_file(u->design)) {
+        question.design = u->design;
+    } else {
+        question.planned = &q->a->design;
+    }
     question.layout = u->layout;
+    question.layout_doc = q->layout;
     question.gpus = (uint64_t)q->a->request.nodes * q->a->request.gpus_per_node;
     question.seq = u->seq;
     question.batch = u->batch;
@@ -346,8 +360,12 @@ static int find_layout(struct asking *q, struct myr_err *err)
     if (u->layout) {
         /* What the file leaves open follows from the nodes that were given. */
         uint64_t per = u->gpus_per_node ? u->gpus_per_node : a->shape.gpus_per_node;
-        struct myr_layout_rest rest = {u->nodes * per, u->batch, u->seq};
-        MYR_TRY(myr_layout_file_read(q->arena, u->layout, &rest, &file, err));
+        MYR_TRY(myr_layout_file_open(q->arena, u->layout, &q->layout, err));
+        /* As 'fit' has it: replicas on all of the design where nobody says how many. */
+        bool all = !u->nodes && !myr_doc_get(myr_doc_get(q->layout, "layout"), "dp");
+        uint64_t nodes = all ? a->shape.nodes : u->nodes;
+        struct myr_layout_rest rest = {nodes * per, u->batch, u->seq};
+        MYR_TRY(myr_layout_file_take(q->layout, &rest, &file, err));
         ranks = myr_layout_gpus(&file);
     } else if (u->dp) {
         ranks = or_one(u->tp) * or_one(u->pp) * or_one(u->cp) * u->dp;
@@ -550,7 +568,7 @@ int myr_place_ask(const struct myr_place_question *question, struct myr_arena *a
                   struct myr_place_answer *ret, struct myr_err *err)
 {
     *ret = (struct myr_place_answer){};
-    struct asking q = {question, arena, ret};
+    struct asking q = {question, arena, ret, NULL};
     int rc = ask(&q, err);
     if (rc < 0) {
         /* Nothing is left for the caller to free. */

@@ -10,6 +10,7 @@ enum { ID_DIGITS = 12, WEIGHT_MAX = 1000000 };
 /* A token is named by the beginning of its digest, which tells nothing of the token. */
 static void put_token(const struct token_row *token, struct myr_json *json)
 {
+    MYR_ASSERT(token->role < ROLE_COUNT);
     myr_json_object(json, NULL);
     myr_json_str(json, "id", (struct myr_str){token->digest, ID_DIGITS});
     myr_json_text(json, "user", token->user);

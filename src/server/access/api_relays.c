@@ -11,6 +11,7 @@ static uint32_t agents_of(const struct session *session)
     uint32_t count = 0;
     for (size_t i = 0; session && session->carrier && i < session->carrier->sessions.count; i++) {
         const struct session *one = session->carrier->sessions.items[i];
+        MYR_ASSERT(!one || (one->via == session && !one->carrier));
         count += one && one->node != MYR_NONE && !one->over;
     }
     return count;
@@ -20,6 +21,7 @@ static uint32_t agents_of(const struct session *session)
 static void put_relay(const struct relay_row *row, struct myr_json *json)
 {
     const struct session *session = row->session && !row->session->over ? row->session : NULL;
+    MYR_ASSERT(!session || session->carrier);
     myr_json_object(json, NULL);
     myr_json_text(json, "name", row->name);
     myr_json_bool(json, "connected", session != NULL);
@@ -61,6 +63,7 @@ int api_relay_revoke(struct request *request, struct myr_buf *ret, struct myr_er
     MYR_TRY(desk_run(server, err));
     /* Asked for after the desk has run, which may have ended it. */
     struct session *session = server->rows.relays.items[id].session;
+    MYR_ASSERT(!session || (session->carrier && session->carrier->row == id));
     if (session && !session->over) {
         session_refuse(session, MYR_WIRE_REFUSED_REVOKED,
                        "the certificate of relay '%s' was revoked",

@@ -87,9 +87,9 @@ static void look_at_nodes(struct server *server, int64_t now_ms)
         struct session *session = node->session;
         MYR_ASSERT(!session || session->node == id); /* the two point to each other */
         if (node->boot > 0 && !node->told_silent && now_ms - heard_ms(node) > limit_ms) {
-            node->told_silent = true;
-            desk_post(server, &(struct myr_event){
-                                  .kind = MYR_EVENT_SILENT, .node = id, .boot = node->boot});
+            node->told_silent = desk_post(
+                server,
+                &(struct myr_event){.kind = MYR_EVENT_SILENT, .node = id, .boot = node->boot});
         }
         if (session && !session->over && !session->via && (id + turn) % LEASE_TURNS == 0) {
             session_say(session, MYR_WIRE_LEASE, node->boot, &lease);

@@ -83,9 +83,9 @@ static void on_silent(struct session *relay, const struct myr_wire_silent *silen
     if (back) {
         session_heard(session);
     } else if (!node->told_silent) {
-        node->told_silent = true;
-        desk_post(server, &(struct myr_event){
-                              .kind = MYR_EVENT_SILENT, .node = session->node, .boot = node->boot});
+        node->told_silent = desk_post(server, &(struct myr_event){.kind = MYR_EVENT_SILENT,
+                                                                  .node = session->node,
+                                                                  .boot = node->boot});
     }
 }
 

@@ -69,6 +69,7 @@ static bool is_kept(const char *text)
 /* Copied once: the environment of the server does not change while it runs. */
 static char **make_env(const char *conf)
 {
+    MYR_ASSERT(conf);
     char **env = myr_xcalloc(ENV_MAX + 3, sizeof(*env));
     uint32_t count = 0;
     for (char **at = environ; *at && count < ENV_MAX; at++) {
@@ -85,6 +86,7 @@ static char **make_env(const char *conf)
         env[count++] = strdup(text.data);
         myr_buf_done(&text);
     }
+    MYR_ASSERT(count <= ENV_MAX + 2 && !env[count]); /* the end of the list is where it was */
     return env;
 }
 
@@ -182,6 +184,7 @@ static void finish(struct one *one)
     if (one->over || !one->exited || (one->open_pipes > 0 && !one->late)) {
         return;
     }
+    MYR_ASSERT(one->done && one->open_handles == 4); /* closed behind the answer */
     struct call_result result = {
         /* Ended by a signal, by us or by others, is no exit status. */
         .code = WIFEXITED(one->status) && !one->late ? WEXITSTATUS(one->status) : -1,
@@ -277,6 +280,8 @@ static int spawn(struct one *one, int input, int out, int err)
     sigset_t normal, none;
     char path[1024];
     const char *bin = one->calls->how.bin;
+    MYR_ASSERT(input >= 0 && out >= 0 && err >= 0);
+    MYR_ASSERT(one->pid == 0 && one->argv[0]); /* it is run once */
     /* Without a folder the path is searched, as a shell does. */
     snprintf(path, sizeof(path), "%s%s%s", bin, bin[0] ? "/" : "", one->argv[0]);
     sigfillset(&normal);
@@ -303,6 +308,7 @@ static void watch(struct one *one, int out, int err)
     uv_loop_t *loop = &one->calls->server->loop;
     uv_pipe_t *pipes[] = {&one->out_pipe, &one->err_pipe};
     const int ends[] = {out, err};
+    MYR_ASSERT(one->open_handles == 0 && one->open_pipes == 0);
     for (size_t i = 0; i < 2; i++) {
         uv_pipe_init(loop, pipes[i], 0);
         pipes[i]->data = one;
@@ -350,8 +356,10 @@ static int run(struct one *one)
 /* In the order in which they were asked for. What cannot be run is answered from here. */
 static void run_next(struct calls *calls)
 {
+    MYR_ASSERT(!calls->closing);
     while (calls->first && calls->working < AT_ONCE) {
         struct one *one = calls->first;
+        MYR_ASSERT(one->calls == calls && !one->exited && !one->over);
         calls->first = one->next;
         /* The list that has run empty begins at its head again. */
         calls->last = calls->first ? calls->last : &calls->first;
@@ -429,4 +437,5 @@ void calls_free(struct calls *calls)
         }
         close_all(one);
     }
+    MYR_ASSERT(!calls->at_work && calls->working > 0); /* their handles are still to be closed */
 }

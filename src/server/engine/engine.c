@@ -48,6 +48,7 @@ void engine_set_own(struct server *server, void *own)
 
 void *engine_own(const struct server *server)
 {
+    MYR_ASSERT(server->engine);
     return server->engine->own;
 }
 
@@ -175,6 +176,7 @@ static void on_committed(struct server *server)
 {
     struct engine *engine = server->engine;
     size_t stops = engine->stops.count, starts = engine->starts.count;
+    MYR_ASSERT(!server->stuck); /* what is ordered was kept */
     /* Stops first: what is to start may wait for what they free. */
     for (size_t i = 0; i < stops; i++) {
         const struct stop stop = engine->stops.items[i];
@@ -193,6 +195,7 @@ static int on_submit(struct server *server, const struct myr_job_spec *spec,
                      const struct job_row *row, struct myr_err *err)
 {
     const struct engine_ops *ops = server->engine->ops;
+    MYR_ASSERT(ops && ops->start); /* there is an engine */
     return ops->submit ? ops->submit(server, spec, row, err) : MYR_OK;
 }
 
@@ -234,6 +237,7 @@ int engine_begin(struct server *server, const struct engine_ops *ops, struct myr
 
 void engine_second(struct server *server)
 {
+    MYR_ASSERT(server->engine && !server->stopping);
     if (server->engine->ops->second) {
         server->engine->ops->second(server);
     }
@@ -241,6 +245,7 @@ void engine_second(struct server *server)
 
 void engine_end(struct server *server)
 {
+    MYR_ASSERT(server->engine && server->engine->ops->end);
     server->engine->ops->end(server);
 }
 
@@ -431,6 +436,7 @@ static void tell_parts(struct server *server, const struct told *told)
 void engine_started(struct server *server, uint32_t job, uint32_t epoch, uint32_t node,
                     enum myr_start code, const char *why)
 {
+    MYR_ASSERT(code != MYR_START_OK || !why); /* what went well needs no words */
     if (code != MYR_START_OK && why) {
         note_why(server, job, "%s", why);
         log_say("warning", "job %u did not start: %s", job, why);
@@ -473,6 +479,7 @@ void engine_runs(struct server *server, uint32_t job, uint32_t epoch)
 void engine_cancelled(struct server *server, uint32_t job, const char *why)
 {
     const struct job_row *row = rows_job(server, job);
+    MYR_ASSERT(why);
     if (row && row->state < MYR_CONTROL_DONE) {
         note_why(server, job, "%s", why);
         log_say("info", "job %u: %s", job, why);
@@ -483,6 +490,7 @@ void engine_cancelled(struct server *server, uint32_t job, const char *why)
 void engine_waits(struct server *server, uint32_t job, const char *why)
 {
     const struct job_row *row = rows_job(server, job);
+    MYR_ASSERT(why);
     if (row && (row->state == MYR_CONTROL_STARTING || row->state == MYR_CONTROL_RUNNING)) {
         note_why(server, job, "%s", why);
     }
@@ -519,6 +527,7 @@ bool engine_wants(const struct server *server, uint32_t job, uint32_t epoch)
 bool engine_whole(const struct server *server, uint32_t job)
 {
     uint32_t slots = myr_control_ranks(server->control);
+    MYR_ASSERT(server->engine && server->engine->nodes);
     for (uint32_t i = 0; i < slots; i++) {
         struct myr_control_rank rank = myr_control_rank(server->control, i);
         MYR_ASSERT(!rank.used || rank.node < server->rows.node_count);

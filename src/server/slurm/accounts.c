@@ -70,6 +70,7 @@ static void set_weights(struct slurm *slurm)
     struct server *server = slurm->server;
     /* A tenant that comes later gets its weight with the next look. */
     slurm->tenants_seen = server->rows.tenants.count;
+    MYR_ASSERT(server->rows.tenants.count <= SERVER_TENANTS);
     for (uint32_t id = 0; id < server->rows.tenants.count; id++) {
         struct tenant_row *row = &server->rows.tenants.items[id];
         const struct account *account = find(slurm, myr_str_from(row->name), MYR_STR(""));
@@ -93,6 +94,7 @@ static void on_accounts(struct server *server, void *context, const struct call_
     struct slurm *slurm = context;
     struct myr_err err = {};
     char why[300] = "";
+    MYR_ASSERT(!slurm->closing);
     if (result->code != 0) {
         (void)myr_slurm_read_fault("sacctmgr", result->err, why, sizeof(why));
     } else {
@@ -149,6 +151,7 @@ void slurm_accounts_look(struct slurm *slurm)
     static const char *const qos[] = {"sacctmgr", "-nP", "show", "qos", MYR_SLURM_QOS_FORMAT, NULL};
     static const char *const config[] = {"scontrol", "show", "config", NULL};
     int64_t now_ms = steady_ms();
+    MYR_ASSERT(!slurm->closing && slurm->calls);
     if (slurm->tenants_seen != slurm->server->rows.tenants.count) {
         set_weights(slurm); /* somebody is new */
     }

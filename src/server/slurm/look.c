@@ -57,6 +57,7 @@ static uint32_t first_node(const struct server *server, uint32_t job)
 {
     struct myr_control_rank rank = {.node = MYR_NONE};
     (void)myr_control_job_ranks(server->control, job, &rank, 1);
+    MYR_ASSERT(rank.node == MYR_NONE || rank.node < server->rows.node_count);
     return rank.node;
 }
 
@@ -278,6 +279,7 @@ static void take_missing(struct slurm *slurm)
 static void take_forgotten(struct slurm *slurm)
 {
     struct server *server = slurm->server;
+    MYR_ASSERT(slurm->looks_done == 1); /* with the first look, and never again */
     for (uint32_t id = 0; id < myr_control_jobs(server->control); id++) {
         struct myr_control_job job = myr_control_job(server->control, id);
         /* One that was to start and has no mark has never begun: it is asked for again. */
@@ -367,6 +369,7 @@ static int each_node(void *context, const struct myr_slurm_node *node, struct my
 static void take_absent(struct slurm *slurm)
 {
     for (uint32_t id = 0; id < slurm->server->rows.node_count; id++) {
+        MYR_ASSERT(slurm->nodes[id].look <= slurm->look);
         if (slurm->nodes[id].look != slurm->look) {
             engine_node(slurm->server, id,
                         &(struct engine_node){.is = ENGINE_NODE_ABSENT,
@@ -420,7 +423,7 @@ static void look_over(struct slurm *slurm)
     if (!slurm->jobs_here || !slurm->nodes_here) {
         return;
     }
-    MYR_ASSERT(slurm->under_way);
+    MYR_ASSERT(slurm->under_way && slurm->looks_done < slurm->look);
     slurm->under_way = false;
     /* From now on its silence about a node means nothing, for GRACE_MS. */
     if (!slurm->failed && slurm->was_away) {
@@ -448,6 +451,7 @@ static bool take_output(struct slurm *slurm, const char *command, struct myr_buf
                         const struct call_result *result)
 {
     char why[300];
+    MYR_ASSERT(slurm->under_way); /* of a look that is over nothing is awaited */
     myr_buf_clear(to);
     if (result->code == 0) {
         myr_buf_put(to, result->out.data, result->out.len);

@@ -29,6 +29,7 @@ void slurm_drop(struct slurm *slurm, const struct gang *gang)
 {
     size_t at = (size_t)(gang - slurm->gangs.items);
     MYR_ASSERT(at < slurm->gangs.count && &slurm->gangs.items[at] == gang);
+    MYR_ASSERT(gang->known_at <= slurm->look);
     slurm->gangs.items[at] = slurm->gangs.items[--slurm->gangs.count];
 }
 
@@ -60,7 +61,7 @@ static void on_cancelled(struct server *server, void *context, const struct call
 void slurm_cancel(struct slurm *slurm, uint64_t id, bool softly)
 {
     char number[24];
-    MYR_ASSERT(!slurm->closing);
+    MYR_ASSERT(!slurm->closing && slurm->calls);
     snprintf(number, sizeof(number), "%llu", (unsigned long long)id);
     /* A signal goes to the ranks; without one Slurm ends all of it, in its own KillWait. */
     const char *const soft[] = {"scancel", "--signal=TERM", number, NULL};
@@ -72,6 +73,7 @@ void slurm_cancel(struct slurm *slurm, uint64_t id, bool softly)
 static void mark_stopped(const struct slurm *slurm, uint32_t job, uint32_t epoch)
 {
     char path[PATH_BYTES + 64];
+    MYR_ASSERT(slurm->spool[0] && epoch > 0); /* what never began is not stopped */
     script_folder(slurm->spool, job, epoch, path, sizeof(path) - 16);
     snprintf(path + strlen(path), 16, "/stopped");
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
@@ -109,6 +111,7 @@ static void end(struct slurm *slurm, struct gang *gang, uint32_t grace_s)
         int64_t kill_ms = now_ms + 1000 * (int64_t)grace_s;
         /* A later order can shorten the grace, never lengthen it. */
         gang->kill_ms = gang->kill_ms && gang->kill_ms < kill_ms ? gang->kill_ms : kill_ms;
+        MYR_ASSERT(gang->kill_ms <= kill_ms && gang->kill_ms > 0);
         if (first) {
             slurm_cancel(slurm, gang->id, true);
         }
@@ -129,6 +132,7 @@ void slurm_stop(struct server *server, uint32_t job, uint32_t epoch, uint32_t gr
     for (size_t i = 0; i < slurm->gangs.count; i++) {
         struct gang *gang = &slurm->gangs.items[i];
         if (gang->job == job && gang->epoch <= epoch) {
+            MYR_ASSERT(gang->known_at <= slurm->look);
             found = true;
             end(slurm, gang, grace_s);
         }
@@ -159,6 +163,7 @@ static int make_folder(const struct slurm *slurm, const struct engine_gang *gang
 static void on_submitted(struct server *server, void *context, const struct call_result *result)
 {
     struct slurm *slurm = slurm_of(server);
+    MYR_ASSERT(!slurm->closing);       /* whoever ends hears no answers */
     uint64_t key = (uintptr_t)context; /* job and epoch */
     struct gang *gang = slurm_gang(slurm, (uint32_t)(key >> 32), (uint32_t)key);
     uint64_t id;
@@ -200,6 +205,7 @@ static void on_submitted(struct server *server, void *context, const struct call
 static void comment_of(const struct slurm *slurm, uint32_t job, uint32_t epoch, char *ret,
                        size_t size)
 {
+    MYR_ASSERT(slurm->tag[0] && epoch > 0); /* by both it is known again */
     snprintf(ret, size, "myriad:%s:%u.%u", slurm->tag, job, epoch);
 }
 
@@ -295,6 +301,7 @@ static void on_flush(uv_timer_t *timer)
         myr_buf_puts(&names, "NodeName=");
         for (; next < slurm->orders.count; next++) {
             const struct node_order *order = &slurm->orders.items[next];
+            MYR_ASSERT(order->node < slurm->server->rows.node_count);
             if (order->drain != first->drain || strcmp(order->reason, first->reason) != 0) {
                 break;
             }

@@ -18,10 +18,12 @@ static void on_second(struct server *server)
 {
     struct slurm *slurm = slurm_of(server);
     int64_t now_ms = steady_ms();
+    MYR_ASSERT(!slurm->closing);
     /* Deadlines are looked at once a second, which is near enough for a grace. */
     for (size_t i = 0; i < slurm->gangs.count; i++) {
         struct gang *gang = &slurm->gangs.items[i];
         MYR_ASSERT(gang->stopping || (!gang->killed && gang->kill_ms == 0)); /* nobody unasked */
+        MYR_ASSERT(gang->kill_ms == 0 || gang->stage == STAGE_THERE); /* a signal needs an id */
         if (gang->stopping && !gang->killed && gang->kill_ms && now_ms >= gang->kill_ms) {
             gang->killed = true;
             slurm_cancel(slurm, gang->id, false);
@@ -125,6 +127,7 @@ static int on_begin(struct server *server, struct myr_err *err)
     struct slurm *slurm = myr_xcalloc(1, sizeof(*slurm));
     engine_set_own(server, slurm);
     slurm->server = server;
+    MYR_ASSERT(slurm_of(server) == slurm && server->rows.node_count > 0);
     slurm->nodes = myr_xcalloc(server->rows.node_count, sizeof(*slurm->nodes));
     slurm->calls =
         calls_new(server, &(struct call_how){server->config.slurm.bin, server->config.slurm.conf,

@@ -328,6 +328,7 @@ static int finish_pending(struct replicated *store, const struct change *changes
     struct head next = store->head;
     struct myr_str bytes = {store->pending.data ? store->pending.data : "", store->pending.len};
     next.last++;
+    MYR_ASSERT(!store->fenced && changes);
     MYR_ASSERT(store->pending_changes > 0 && bytes.len > 0);
     MYR_TRY(put_parts(store, "log", next.last, bytes, &last, err));
     MYR_TRY(move_head(store, "log", next.last, &last, segment_parts(bytes.len) - 1, &next, err));

@@ -64,6 +64,7 @@ static int version_of(struct sqlite *store, int *ret, struct myr_err *err)
 static int begin(struct sqlite *store, struct myr_err *err)
 {
     int version = 0;
+    MYR_ASSERT(store->db && !store->put && !store->rollback); /* it is opened once */
     /* Another server on the same file waits, and then says so, rather than break it. */
     sqlite3_busy_timeout(store->db, 2000);
     MYR_TRY(run(store, "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL;", err));

@@ -113,7 +113,9 @@ static int read_answer(struct reader *reader, const struct myr_doc *doc, struct 
     struct myr_str name;
     MYR_TRY(myr_doc_need(doc, "the answer", "schema", &schema, err));
     MYR_TRY(myr_doc_text(schema, "schema", &name, err));
-    if (!myr_str_eq(name, MYR_STR("myriad.sim"))) {
+    /* The second is that of a whole run too, the rest of which was played later. */
+    if (!myr_str_eq(name, MYR_STR("myriad.sim")) &&
+        !myr_str_eq(name, MYR_STR("myriad.sim.resume"))) {
         return myr_doc_error(err, schema, MYR_EINVAL,
                              "'schema' is '%.*s', an answer of 'myriad sim' is expected",
                              name.len > 40 ? 40 : (int)name.len, name.data);

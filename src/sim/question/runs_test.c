@@ -168,7 +168,8 @@ static const struct run runs[] = {
         .slow = {"node/00000:0.9", "node/00003:0.5"}),
     RUN(RAIL, SPRAY, .workloads = {"step:llama3-8b,tp=2,cp=2,pp=2,micro_batch=2,global_batch=16"}),
     RUN(RAIL, SPRAY,
-        .workloads = {"step:llama3-8b,tp=4,pp=4,vp=2,micro_batch=1,global_batch=16,place=random"}),
+        .workloads =
+            {"step:llama3-8b,tp=4,pp=4,recompute=full,micro_batch=1,global_batch=16,place=random"}),
     RUN(RAIL, SPRAY,
         .workloads = {"step:mixtral-8x7b,tp=4,etp=2,ep=4,pp=1,micro_batch=1,global_batch=32"}),
     RUN(RAIL, SPRAY, .workloads = {"step:llama3-8b,tp=8,zero=3,micro_batch=1,global_batch=16"}),

@@ -260,6 +260,24 @@ static int read_tflops(const struct sim_words *words, double *ret, struct myr_er
     return MYR_OK;
 }
 
+/* What the tasks of a step do not follow must not look as if they did. */
+static int check_played(const char *option, const struct myr_layout *layout, struct myr_err *err)
+{
+    const char *odd = layout->vp > 1                          ? "vp"
+                      : layout->recompute_parts               ? "recompute"
+                      : layout->schedule != MYR_SCHEDULE_1F1B ? "schedule"
+                                                              : NULL;
+    if (!odd) {
+        return MYR_OK;
+    }
+    int rc = myr_err_set(err, MYR_EINVAL,
+                         "%s: '%s': a step is played as 1F1B with one chunk of layers a stage, "
+                         "which remakes all of a layer, its scores or nothing",
+                         option, odd);
+    myr_err_hint(err, "'myriad fit' prices the other schedules");
+    return rc;
+}
+
 /* The layout's words of a step, as one text. */
 static int read_layout(const struct maker *maker, const struct myr_model *model,
                        struct myr_layout *ret, struct myr_err *err)
@@ -272,9 +290,10 @@ static int read_layout(const struct maker *maker, const struct myr_model *model,
             myr_buf_printf(&text, "%s%.*s", text.len ? "," : "", (int)item.len, item.data);
         }
     }
-    /* Without a word about the layout: tensor parallel over eight. */
+    /* What no word says is as in every layout: data parallel alone. */
     uint64_t gpus = maker->place.count;
-    MYR_TRY(myr_layout_words(words->option, text.len ? text.data : "tp=8", gpus, ret, err));
+    MYR_TRY(myr_layout_words(words->option, text.len ? text.data : "tp=1", gpus, ret, err));
+    MYR_TRY(check_played(words->option, ret, err));
     return myr_layout_check(ret, model, gpus, err);
 }
 

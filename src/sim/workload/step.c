@@ -124,6 +124,33 @@ static void find_slow_stages(struct step_builder *b, uint32_t gpus_per_node)
     }
 }
 
+/* Part of a stage's layers whose forward pass is made again in the backward one. */
+static double remade_share(const struct step_builder *b, uint32_t stage)
+{
+    const struct myr_layout *layout = b->step->layout;
+    uint32_t layers = 0, again = 0;
+    if (layout->recompute != MYR_RECOMPUTE_FULL || layout->recompute_layers == 0) {
+        return 1; /* all of them, or none */
+    }
+    for (uint32_t i = 0; i < myr_layout_stage_chunk_count(layout); i++) {
+        uint32_t chunk = myr_layout_stage_chunk(layout, stage, i);
+        uint32_t have = myr_layout_chunk_layers(layout, b->step->model, chunk).count;
+        layers += have;
+        again += have < layout->recompute_layers ? have : layout->recompute_layers;
+    }
+    return layers ? (double)again / layers : 1;
+}
+
+/* Of one sequence through all layers: twice the forward pass, and what is made again. */
+static double backward_flops(const struct step_builder *b, uint32_t stage,
+                             const struct myr_flops *flops)
+{
+    double all = (double)myr_flops_train(flops, b->step->layout->recompute);
+    double plain = (double)myr_flops_train(flops, MYR_RECOMPUTE_NONE);
+    MYR_ASSERT(all >= plain);
+    return plain - (double)flops->forward + (all - plain) * remade_share(b, stage);
+}
+
 /* Computing time of one pass of a micro-batch through a stage. */
 static myr_ps pass_time(const struct step_builder *b, uint32_t stage, bool backward)
 {
@@ -137,8 +164,8 @@ static myr_ps pass_time(const struct step_builder *b, uint32_t stage, bool backw
         uint32_t chunk = myr_layout_stage_chunk(layout, stage, i);
         layers += myr_layout_chunk_layers(layout, b->step->model, chunk).count;
     }
-    /* The backward pass costs twice the forward one. */
-    double sequence = (double)flops.forward * (backward ? 2 : 1) * layers / all;
+    double pass = backward ? backward_flops(b, stage, &flops) : (double)flops.forward;
+    double sequence = pass * layers / all;
     /* Tensor and context parallel ranks share a sequence; a micro-batch may have several. */
     double total = sequence * layout->micro_batch / (layout->tp * layout->cp);
     return seconds(total / b->step->flops_per_s * 1000 / b->permille[stage]);
