@@ -13,6 +13,7 @@ struct myr_server_init {
     const char *folder; /* made; must not hold a server already */
     const char *cluster, *nodes;
     uint32_t gpus_per_node, nodes_per_leaf;
+    uint32_t design_nodes;     /* as many names as the design has nodes are expected; 0: any */
     const char *http, *agents; /* "127.0.0.1:4680"; port 0: any */
     const char *etcd;          /* its members, "URL,URL": the state is kept there; or NULL */
     const char *etcd_ca, *etcd_certificate, *etcd_key; /* files for https members; or NULL */

@@ -216,13 +216,12 @@ static void take_fetch(struct agent *agent, uint32_t epoch, const struct myr_wir
     size_t most = fetch->bytes && fetch->bytes < FETCH_BYTES ? fetch->bytes : FETCH_BYTES;
     MYR_ASSERT(most > 0 && most <= FETCH_BYTES);
     MYR_ASSERT(!run || (run->job == fetch->job && (epoch == 0 || run->epoch == epoch)));
+    epoch = run ? run->epoch : 0; /* 0 asked for the newest, and says that there is none */
     if (run) {
         output_fetch(run->folder, fetch->rank, &out.offset, most, &data, &out.size);
         out.ended = run->state >= RUN_ENDED;
         MYR_ASSERT(data.len <= most);
         out.data = (struct myr_str){data.data, data.len};
-        /* The answer names the incarnation that it is of: 0 asked for the newest. */
-        epoch = run->epoch;
     }
     (void)session_send(&agent->session, MYR_WIRE_OUTPUT, epoch, &out);
 }

@@ -11,7 +11,20 @@
 #include <unistd.h>
 
 #include "files.h"
-#include "myriad/text/doc.h"
+
+enum { REFUSAL_MAX = 200 }; /* of a server's words: what it wants instead stands at their end */
+
+/* One line of what a server says, whatever it says. */
+static const char *put_line(struct myr_str text, char ret[REFUSAL_MAX])
+{
+    size_t at = 0;
+    for (; at < text.len && at < REFUSAL_MAX - 1; at++) {
+        ret[at] =
+            (unsigned char)text.data[at] < 0x20 || text.data[at] == 0x7F ? '?' : text.data[at];
+    }
+    ret[at] = '\0';
+    return ret;
+}
 
 /* The word with an '@' in it: a file may hold all that 'myriad enrol' has printed. */
 static struct myr_str token_word(struct myr_str text)
@@ -189,10 +202,10 @@ static void on_data(void *context, struct myr_io_stream *stream, struct myr_str 
             asking->rc = enrol_take(asking->state, (const void *)message.body, asking->err);
         } else if (message.head.type == MYR_WIRE_REFUSED) {
             const struct myr_wire_refused *refused = (const void *)message.body;
-            char shown[MYR_EXCERPT_MAX];
+            char shown[REFUSAL_MAX];
             asking->answered = true;
             asking->rc = myr_err_set(asking->err, MYR_EINVAL, "the server refuses: %s",
-                                     myr_text_excerpt(refused->text, shown));
+                                     put_line(refused->text, shown));
         }
     }
     if (asking->answered) {

@@ -342,5 +342,7 @@ void say(const char *fmt, ...)
         *c = (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c;
     }
     /* One write a line, so that those of several processes do not mix. */
-    dprintf(STDERR_FILENO, "myriad-agent: %s\n", text);
+    /* A relay is the same session in the command. */
+    bool command = strcmp(program_invocation_short_name, "myriad") == 0;
+    dprintf(STDERR_FILENO, "%s: %s\n", command ? "myriad" : "myriad-agent", text);
 }

@@ -262,6 +262,16 @@ struct myr_node_stretch myr_design_node_stretch(const struct myr_design *design,
     return stretch;
 }
 
+void myr_design_node_names(const struct myr_design *design, struct myr_buf *ret)
+{
+    for (uint32_t i = 0, nodes = design->head->nodes; i < nodes;) {
+        struct myr_node_stretch stretch = myr_design_node_stretch(design, i, nodes - i);
+        myr_buf_printf(ret, "%snode-[%05u-%05u]", i ? "," : "", stretch.number,
+                       stretch.number + stretch.count - 1);
+        i += stretch.count;
+    }
+}
+
 /*
  * Devices of one kind on one network are a run of the arrays; hosts are of no network, and 'net'
  * does not matter for them.

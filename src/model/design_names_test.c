@@ -7,6 +7,7 @@
 
 #include "myriad/model.h"
 #include "myriad/model/design_file.h"
+#include "myriad/model/stretch.h"
 
 static struct myr_design_head head;
 
@@ -177,6 +178,23 @@ static void bytes_are_counted_by_cable(void **state)
     assert_true(myr_design_bytes_per_cable(&design) == (7 * 8 + 5 * 12 + 4 * 6) / 4.0);
 }
 
+/* A design that has grown keeps the names of what stood: numbers need not follow each other. */
+static void all_nodes_are_named_in_their_order(void **state)
+{
+    static const uint32_t numbers[] = {0, 1, 2, 7, 8, 3, 100000};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {};
+    struct myr_place place[MYR_ARRAY_COUNT(numbers)] = {};
+    struct myr_design_head grown = {.nodes = MYR_ARRAY_COUNT(numbers)};
+    struct myr_design design = {.head = &grown, .place = place, .device_count = grown.nodes};
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(numbers); i++) {
+        place[i] = (struct myr_place){.kind = MYR_DEVICE_NODE, .ordinal = numbers[i]};
+    }
+    myr_design_node_names(&design, &names);
+    assert_string_equal(names.data, "node-[00000-00002],node-[00007-00008],node-[00003-00003],"
+                                    "node-[100000-100000]");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +202,7 @@ int main(void)
         cmocka_unit_test(numbers_in_names_have_limits),
         cmocka_unit_test(ports_are_named_as_on_the_box),
         cmocka_unit_test(bytes_are_counted_by_cable),
+        cmocka_unit_test(all_nodes_are_named_in_their_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,6 +49,15 @@ int api_design(struct request *request, struct myr_buf *ret, struct myr_err *err
 int api_backup(struct request *request, struct myr_buf *ret, struct myr_err *err);
 void backup_stop(struct server *server);
 
+/* Numbers of the jobs of one submission: after a failure on the way the rest has later ones. */
+static inline void api_put_ids(const uint32_t *ids, uint32_t count, struct myr_json *json)
+{
+    myr_json_list(json, "ids");
+    for (uint32_t i = 0; i < count; i++) {
+        myr_json_u64(json, NULL, ids[i]);
+    }
+    myr_json_end(json);
+}
 /* Changes are refused while nothing can be kept. */
 MYR_MUST_USE int api_writable(const struct server *server, struct myr_err *err);
 /* A text of the request's body, which may be empty; NULL-terminated into 'ret'. */

@@ -165,6 +165,12 @@ int api_enrol(struct request *request, struct myr_buf *ret, struct myr_err *err)
         if (token.user[0] || rows_node(server, relay) != MYR_NONE) {
             return myr_err_set(err, MYR_EINVAL, "'%s' is to be a relay, not a node as well", relay);
         }
+        if (strspn(relay, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._") !=
+            strlen(relay)) { /* no certificate would ever be made out to it */
+            return myr_err_set(err, MYR_EINVAL,
+                               "relay name '%s': letters, digits, '-', '.' and '_' are expected",
+                               relay);
+        }
         token.relay = true;
         snprintf(token.user, sizeof(token.user), "%s", relay);
     } else if (token.user[0] && rows_node(server, token.user) == MYR_NONE) {

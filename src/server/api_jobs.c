@@ -384,7 +384,8 @@ int api_submit(struct request *request, struct myr_buf *ret, struct myr_err *err
     MYR_TRY(token_of(request, &token, err));
     /* What the inbox still holds may take the next number: it goes first. */
     MYR_TRY(desk_run(server, err));
-    uint32_t first = MYR_NONE, count = file.array_count ? file.array_count : 1;
+    uint32_t count = file.array_count ? file.array_count : 1;
+    MYR_CLEANUP(myr_free_at) uint32_t *ids = myr_xcalloc(count, sizeof(*ids));
     for (uint32_t i = 0; i < count; i++) {
         /* Each of an array has a number of its own, which the same request finds again. */
         uint64_t own = i ? myr_hash_u64(token + i) | 1 : token;
@@ -397,17 +398,16 @@ int api_submit(struct request *request, struct myr_buf *ret, struct myr_err *err
         if (id == MYR_NONE) {
             MYR_TRY(submit_one(request, &file, own, file.array_count ? i + 1 : 0, &id, err));
         }
-        first = i ? first : id;
+        ids[i] = id;
     }
-    uint32_t id = first;
-    MYR_ASSERT(id != MYR_NONE); /* there is one at least */
     myr_json_init(&json, ret, MYR_JSON_COMPACT);
     myr_json_object(&json, NULL);
-    myr_json_u64(&json, "id", id);
-    myr_json_text(&json, "name", rows_job(server, id)->name);
+    myr_json_u64(&json, "id", ids[0]); /* there is one at least */
+    myr_json_text(&json, "name", rows_job(server, ids[0])->name);
     myr_json_text(&json, "state",
-                  myr_control_job_state_name(myr_control_job(server->control, id).state));
+                  myr_control_job_state_name(myr_control_job(server->control, ids[0]).state));
     myr_json_u64(&json, "count", count);
+    api_put_ids(ids, count, &json);
     put_unheeded(request, &json);
     myr_json_end(&json);
     return MYR_OK;

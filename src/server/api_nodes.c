@@ -184,7 +184,7 @@ static int nodes_of(const struct request *request, uint32_t **ret, uint32_t *ret
 }
 
 /* One commit for the whole list; a scheduler below is told when that is kept. */
-static int change(struct request *request, enum myr_event_kind kind, const char *reason,
+static int change(struct request *request, enum myr_event_kind kind, const char *reason, bool said,
                   struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;
@@ -198,15 +198,20 @@ static int change(struct request *request, enum myr_event_kind kind, const char 
     for (uint32_t i = 0; i < count; i++) {
         MYR_ASSERT(ids[i] < server->rows.node_count);
         struct node_row *node = &server->rows.nodes[ids[i]];
-        /* Empty on resuming: there is nothing to say any more. */
-        snprintf(node->reason, sizeof(node->reason), "%s", reason);
+        enum myr_node_state state = myr_control_node(server->control, ids[i]).state;
+        bool again = state == MYR_NODE_DRAINING || state == MYR_NODE_DRAINED;
+        /* Drained once more without a word: why it was drained stands. */
+        if (said || !again || !node->reason[0] || node->reason_theirs) {
+            snprintf(node->reason, sizeof(node->reason), "%s", reason);
+        }
         node->reason_theirs = false;
         rows_put_node(server, ids[i]);
         desk_post(server, &(struct myr_event){.kind = (uint8_t)kind, .node = ids[i]});
     }
     MYR_TRY(desk_run(server, err));
     for (uint32_t i = 0; server->world.drain && i < count; i++) {
-        server->world.drain(server, ids[i], kind == MYR_EVENT_DRAIN, reason);
+        server->world.drain(server, ids[i], kind == MYR_EVENT_DRAIN,
+                            server->rows.nodes[ids[i]].reason);
     }
     /* One node is answered as GET answers it. */
     if (count == 1) {
@@ -233,13 +238,13 @@ int api_drain(struct request *request, struct myr_buf *ret, struct myr_err *err)
     MYR_TRY(api_body_text(request, "reason", false, reason, sizeof(reason), err));
     /* Who drained it stands in front of why. */
     snprintf(text, sizeof(text), "%.30s: %s", request->who.user, reason[0] ? reason : "drained");
-    return change(request, MYR_EVENT_DRAIN, text, ret, err);
+    return change(request, MYR_EVENT_DRAIN, text, reason[0] != '\0', ret, err);
 }
 
 /* The reason goes with the drain. */
 int api_resume(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
-    return change(request, MYR_EVENT_UNDRAIN, "", ret, err);
+    return change(request, MYR_EVENT_UNDRAIN, "", true, ret, err);
 }
 
 /* Kept before the connection ends: it must not come again by the same certificate. */

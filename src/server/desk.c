@@ -348,6 +348,7 @@ static void note(struct server *server, const struct myr_effect *effect)
     if (effect->state == MYR_CONTROL_STARTING) {
         /* Of the first incarnation: a restart does not give a time limit anew. */
         row->first_start_ms = row->first_start_ms < 0 ? core_ms(server) : row->first_start_ms;
+        server->overdue_ms = row->time_limit_s > 0 ? 0 : server->overdue_ms; /* to be found anew */
         note_where(server, effect->job, row);
         rows_put_job(server, effect->job);
     } else if (effect->state >= MYR_CONTROL_DONE) {

@@ -172,7 +172,7 @@ void session_enrol(struct session *session, const struct myr_wire_enrol *enrol)
     const struct token_row token = server->rows.enrols.items[at];
     rows_drop_enrol(server, at); /* spent even if what follows fails: nobody tries twice */
     if (certify(session, enrol, token.user[0] ? token.user : NULL, token.relay, &name, &err) < 0) {
-        session_refuse(session, MYR_WIRE_REFUSED_TOKEN, "%s", err.message);
+        session_refuse(session, MYR_WIRE_REFUSED_TOKEN, "%s; the token is spent", err.message);
         return;
     }
     audit(name.data, token.relay ? "enrol as a relay" : "enrol", "done");

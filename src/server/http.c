@@ -161,7 +161,7 @@ void http_output(void *whom, const struct output *output)
     stop_waiting(request);
     if (output->problem) {
         struct myr_err err = {};
-        (void)myr_err_set(&err, MYR_EAWAY, "%s", output->problem);
+        (void)myr_err_set(&err, output->gone ? MYR_ESTALE : MYR_EAWAY, "%s", output->problem);
         request_fail(request, &err);
         return;
     }

@@ -136,6 +136,16 @@ static void output_is_waited_for(void)
     for (size_t i = 0; i < 5; i++) {
         goes(all[i]);
     }
+    struct MHD_Connection *dropped = asks_for_output("2");
+    myr_buf_puts(&story, "its node has dropped it\n");
+    say(&agents[0], MYR_WIRE_OUTPUT, 0, &(struct myr_wire_output){.rank = 2, .ended = true});
+    put_answer(dropped);
+    goes(dropped);
+    dropped = asks_for_output("2");
+    myr_buf_puts(&story, "it has, and it is empty\n");
+    say(&agents[0], MYR_WIRE_OUTPUT, 1, &(struct myr_wire_output){.rank = 2, .ended = true});
+    put_answer(dropped);
+    goes(dropped);
     struct MHD_Connection *one = asks_for_output("8");
     myr_buf_puts(&story, "its agent goes\n");
     gone(&agents[1]);

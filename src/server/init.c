@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "myriad/server.h"
+#include "myriad/text/amount.h"
 #include "myriad/text/json.h"
 #include "server.h"
 
@@ -173,6 +174,19 @@ static void put_etcd(const struct myr_server_init *init, struct myr_buf *text)
     put_file("  key", init->etcd_key, text);
 }
 
+/* The file is taken back: where in it something wrong stood helps nobody. */
+static int without_place(const char *path, struct myr_err *err)
+{
+    size_t len = strlen(path);
+    if (err && strncmp(err->message, path, len) == 0 && err->message[len] == ':') {
+        const char *rest = strstr(err->message + len, ": ");
+        if (rest) {
+            memmove(err->message, rest + 2, strlen(rest + 2) + 1);
+        }
+    }
+    return err ? err->code : MYR_EINVAL;
+}
+
 /* Only what was said: what is left out has the defaults of the program that reads it. */
 static int make_config(const struct myr_server_init *init, struct myr_err *err)
 {
@@ -182,6 +196,10 @@ static int make_config(const struct myr_server_init *init, struct myr_err *err)
     /* Checked before anything is written. */
     MYR_TRY(names_expand(init->nodes, &names, &count, err));
     names_free(names, count);
+    if (init->design_nodes > 0 && count != init->design_nodes) {
+        return myr_err_set(err, MYR_EINVAL, "--nodes names %s, the design has %s",
+                           MYR_COUNT(count, "node"), MYR_GROUPED(init->design_nodes));
+    }
     myr_buf_puts(&text, "# A server of Myriad; docs/server.md says what each line means.\n");
     put_word("cluster", init->cluster, &text);
     myr_buf_printf(&text, "world: %s\n", init->world ? init->world : "agents");
@@ -205,7 +223,9 @@ static int make_config(const struct myr_server_init *init, struct myr_err *err)
     char path[SERVER_PATH];
     struct config config;
     snprintf(path, sizeof(path), "%s/myriad.yaml", init->folder);
-    MYR_TRY(config_read(path, &config, err));
+    if (config_read(path, &config, err) < 0) {
+        return without_place(path, err);
+    }
     config_done(&config);
     return MYR_OK;
 }

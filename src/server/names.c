@@ -55,9 +55,9 @@ static int add_range(struct list *list, struct myr_str before, struct myr_str ra
                            (int)range.len, range.data);
     }
     if (last < first) {
-        return myr_err_set(err, MYR_EINVAL, "'[%.*s]' runs backwards: [%llu-%llu] is expected",
-                           (int)range.len, range.data, (unsigned long long)last,
-                           (unsigned long long)first);
+        return myr_err_set(err, MYR_EINVAL, "'[%.*s]' runs backwards: [%.*s-%.*s] is expected",
+                           (int)range.len, range.data, (int)(range.len - width - 1), dash + 1,
+                           (int)width, range.data);
     }
     if (last - first >= NODES_MAX) {
         return myr_err_set(err, MYR_ERANGE, "'[%.*s]': more than %d nodes", (int)range.len,

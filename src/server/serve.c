@@ -44,13 +44,18 @@ static void notify(const char *text)
 static void end_overdue(struct server *server)
 {
     int64_t now_ms = core_ms(server);
+    server->overdue_ms = INT64_MAX;
     for (uint32_t id = 0; id < server->rows.jobs.count; id++) {
         struct job_row *row = server->rows.jobs.items[id];
         MYR_ASSERT(!row || row->state < MYR_CONTROL_JOB_STATES);
         /* By the core's clock: a simulated job has simulated time. */
         if (!row || row->time_limit_s == 0 || row->state >= MYR_CONTROL_DONE ||
-            row->first_start_ms < 0 || row->reason[0] == '(' ||
-            now_ms - row->first_start_ms < row->time_limit_s * 1000) {
+            row->first_start_ms < 0 || row->reason[0] == '(') {
+            continue;
+        }
+        int64_t over_ms = row->first_start_ms + row->time_limit_s * 1000;
+        if (now_ms < over_ms) {
+            server->overdue_ms = over_ms < server->overdue_ms ? over_ms : server->overdue_ms;
             continue;
         }
         if (!desk_post(server, &(struct myr_event){.kind = MYR_EVENT_CANCEL, .job = id})) {
@@ -344,6 +349,7 @@ static int begin(struct server *server, struct myr_err *err)
     MYR_TRY(http_begin(server, api_routes, api_route_count, err));
     MYR_ASSERT(server->world.effect && server->http);
     server->feed.rang = watch_rang;
+    server->end_overdue = end_overdue;
     server->feed.context = server;
     uv_timer_init(&server->loop, &server->second);
     server->second.data = server;

@@ -190,11 +190,17 @@ struct world {
     void (*forget)(struct server *server, const void *whom);
 };
 
+#define OUTPUT_GONE \
+    "its output is not kept any more: a node keeps that of the last eight runs that ended on it"
+#define OUTPUT_GONE_WITH_WORLD \
+    "its output is not kept any more: that of simulated jobs goes when the server ends"
+
 struct output {
     uint64_t offset, size;
     bool ended;
     struct myr_str data;
     const char *problem; /* or NULL */
+    bool gone;           /* the problem stays: to ask again is of no use */
 };
 
 struct server {
@@ -238,9 +244,11 @@ struct server {
     struct fences *fences;                 /* NULL where power is simulated */
     int64_t clock_base_ms, clock_since_ms; /* the twin's: then, by the steady clock */
     int64_t clock_most_ms; /* and no further, before its world has been there (simulated.c) */
-    struct http *http;     /* NULL before it serves */
-    struct backup *backup; /* the one under way, or NULL */
-    bool stopping;         /* it is ending */
+    int64_t overdue_ms;    /* when the next job has had its time, or before */
+    void (*end_overdue)(struct server *server); /* which ends those that have had theirs */
+    struct http *http;                          /* NULL before it serves */
+    struct backup *backup;                      /* the one under way, or NULL */
+    bool stopping;                              /* it is ending */
 };
 
 int64_t wall_ms(void);

@@ -259,8 +259,10 @@ static void on_exit_of(struct session *session, const struct myr_wire_head *head
                               .code = bad});
 }
 
-static void on_output(struct session *session, const struct myr_wire_output *output)
+static void on_output(struct session *session, uint32_t epoch, const struct myr_wire_output *output)
 {
+    /* Of no incarnation: the node has dropped what it had, or never had any. */
+    bool gone = epoch == 0 && output->size == 0;
     MYR_ASSERT(session->waits.items || session->waits.count == 0);
     for (size_t i = 0; i < session->waits.count; i++) {
         struct wait wait = session->waits.items[i];
@@ -275,7 +277,9 @@ static void on_output(struct session *session, const struct myr_wire_output *out
         http_output(wait.whom, &(struct output){.offset = output->offset,
                                                 .size = output->size,
                                                 .ended = output->ended != 0,
-                                                .data = output->data});
+                                                .data = output->data,
+                                                .problem = gone ? OUTPUT_GONE : NULL,
+                                                .gone = gone});
         return;
     }
 }
@@ -361,7 +365,7 @@ static void on_node_message(struct session *session, const struct myr_wire_messa
         on_symptom(session, body);
         return;
     case MYR_WIRE_OUTPUT:
-        on_output(session, body);
+        on_output(session, head->epoch, body);
         return;
     case MYR_WIRE_ENROL:
         session_enrol(session, body);

@@ -44,6 +44,10 @@ static void on_timer(uv_timer_t *timer)
     struct simulated *simulated = timer->data;
     MYR_ASSERT(simulated->live && simulated->server->simulated == simulated);
     myr_live_advance(simulated->live, core_ms(simulated->server), on_event, simulated);
+    /* Not once a second: that is a quarter of an hour where time goes a thousand times as fast. */
+    if (core_ms(simulated->server) >= simulated->server->overdue_ms) {
+        simulated->server->end_overdue(simulated->server);
+    }
     set_timer(simulated);
 }
 
@@ -55,6 +59,7 @@ static int64_t next_of_all(const struct simulated *simulated, int64_t now_ms)
     int64_t world_ms = myr_live_next_ms(simulated->live);
     int64_t core_next_ms = myr_control_wake_ms(server->control);
     int64_t next_ms = world_ms < core_next_ms ? world_ms : core_next_ms;
+    next_ms = server->overdue_ms < next_ms ? server->overdue_ms : next_ms;
     return server->inbox.count > 0 || next_ms < now_ms ? now_ms : next_ms;
 }
 
@@ -80,9 +85,11 @@ static void set_timer(struct simulated *simulated)
                    0);
 }
 
+/* Decided now: an order that left when the world was last looked at would be carried out before. */
 static void effect(struct server *server, const struct myr_effect *what)
 {
     MYR_ASSERT(server->simulated->live);
+    myr_live_pass(server->simulated->live, core_ms(server));
     myr_live_effect(server->simulated->live, what);
 }
 
@@ -119,16 +126,22 @@ static bool fetch(struct server *server, const struct question *question, void *
     uint64_t from = next >= text.len ? next - text.len : question->offset;
     const struct job_row *row = rows_job(server, question->job);
     MYR_ASSERT(row); /* who asks has looked for it */
+    /* It made steps, and so it printed: that went with the world before this one. */
+    bool gone = next == 0 && row->state >= MYR_CONTROL_DONE &&
+                myr_control_job(server->control, question->job).step > 0;
     http_output(whom, &(struct output){.offset = from,
                                        .size = next,
                                        .ended = row->state >= MYR_CONTROL_DONE,
-                                       .data = {text.data ? text.data : "", text.len}});
+                                       .data = {text.data ? text.data : "", text.len},
+                                       .problem = gone ? OUTPUT_GONE_WITH_WORLD : NULL,
+                                       .gone = gone});
     return true;
 }
 
 static int inject(struct server *server, uint32_t node, const char *fault, struct myr_err *err)
 {
     MYR_ASSERT(server->simulated->live && fault);
+    myr_live_pass(server->simulated->live, core_ms(server));
     MYR_TRY(myr_live_inject(server->simulated->live, node, fault, err));
     set_timer(server->simulated);
     return MYR_OK;

@@ -249,6 +249,15 @@ int64_t myr_live_next_ms(const struct myr_live *live)
     return heap->count > 0 ? heap->items[0].key : INT64_MAX;
 }
 
+void myr_live_pass(struct myr_live *live, int64_t now_ms)
+{
+    struct world *w = &live->world;
+    int64_t next_ms = myr_live_next_ms(live);
+    int64_t to_ms = now_ms < next_ms ? now_ms : next_ms;
+    MYR_ASSERT(!live->event); /* while it is advanced the time is its own */
+    w->now_ms = to_ms > w->now_ms ? to_ms : w->now_ms;
+}
+
 void myr_live_advance(struct myr_live *live, int64_t now_ms,
                       void (*event)(void *context, int64_t at_ms, const struct myr_event *event),
                       void *context)

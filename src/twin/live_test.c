@@ -157,6 +157,30 @@ static void all_nodes_join_and_jobs_run_to_their_end(void **state)
     end(b);
 }
 
+/* Between two advances the caller's time goes on: what it decides then is not done before. */
+static void an_order_leaves_when_it_is_decided(void **state)
+{
+    (void)state;
+    struct bench *b = begin(shape, 1);
+    pass(b, 10 * MINUTE_MS);
+    assert_int_equal(myr_live_next_ms(b->live), INT64_MAX); /* all nodes are there */
+    b->now_ms += HOUR_MS;
+    myr_live_pass(b->live, b->now_ms);
+    uint32_t job = submit(b, 7, 16, MYR_RESTART_STRICT);
+    int64_t next_ms = myr_live_next_ms(b->live);
+    assert_in_range(next_ms, b->now_ms, b->now_ms + 1000);
+    /* Neither what is about to happen is passed over, nor does time go back. */
+    myr_live_pass(b->live, b->now_ms + HOUR_MS);
+    myr_live_pass(b->live, b->now_ms - HOUR_MS);
+    assert_int_equal(myr_live_next_ms(b->live), next_ms);
+    int64_t from_ms = b->now_ms;
+    while (state_of(b, job) != MYR_CONTROL_DONE) {
+        pass(b, 1000);
+    }
+    assert_true(b->now_ms - from_ms >= twenty_minutes.work_ms);
+    end(b);
+}
+
 static void an_injected_fault_is_healed(void **state)
 {
     (void)state;
@@ -470,6 +494,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_nodes_join_and_jobs_run_to_their_end),
         cmocka_unit_test(an_injected_fault_is_healed),
+        cmocka_unit_test(an_order_leaves_when_it_is_decided),
         cmocka_unit_test(what_cannot_be_injected_is_told),
         cmocka_unit_test(every_fault_is_in_the_document),
         cmocka_unit_test(a_new_world_goes_on_with_a_state),

@@ -8,10 +8,25 @@ init --user nobody
 init --user nobody --cluster blue --nodes 'gpu-[01-04],big-7' --gpus-per-node 4 --nodes-per-leaf 2
 init --user nobody --http 127.0.0.1:8080 --agents 127.0.0.1:8081 --pretend -o json
 init --user nobody --design d/design.myr --world twin --speed 60 -o wide
-init --user nobody --design d/design.myr --nodes 'gpu-[1-3]' --gpus-per-node 3 -o csv
+# Names of one's own go with a design when there are as many; GPUs and leaves are the design's.
+init --user nobody --design d/design.myr --nodes 'gpu-[1-6]' -o csv
+init --user nobody --design d/design.myr --nodes 'gpu-[1-3]'
+init --user nobody --design d/design.myr --gpus-per-node 3
+init --user nobody --design d/design.myr --nodes-per-leaf 3
+# One that has grown is called as 'design apply' calls it: numbers may be left out.
+for n in 9 24; do
+  sed "s/servers: 6/servers: $n/; s/generic-1gpu/h100-8gpu/; s/_down: 4/_down: 8/; s/_up: 4/_up: 8/" \
+    s.yaml > $n.yaml; done
+myriad plan grow 9.yaml 24.yaml --out grown > /dev/null
+init --user nobody --design grown/design.myr | grep nodes:
+# What another world heeds is refused.
+init --user nobody --world twin --agents 127.0.0.1:0
+init --user nobody --world slurm --pretend
+init --user nobody --speed 2
 init --user nobody --world slurm --hosts DNS:head,IP:10.0.0.1
 init --user nobody --etcd http://127.0.0.1:1
 init --user nobody --nodes 'gpu-[4-1]'
+init --user nobody --nodes 'gpu-[11-08]'
 init --user nobody --nodes 'gpu-[1-99999999]'
 init --user nobody --nodes 'gpu-1,gpu-1'
 init --user nobody --design none.myr

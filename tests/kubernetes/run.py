@@ -371,8 +371,7 @@ def same_placement(lab, myriad, nodes):
         assert done.returncode == 0, (words, done.stderr)
         return json.loads(done.stdout)
     subprocess.run([myriad, "init", folder, "--world", "twin", "--nodes", f"node-[0-{nodes - 1}]",
-                    "--nodes-per-leaf", "8", "--speed", "60", "--http", "127.0.0.1:0",
-                    "--agents", "127.0.0.1:0"],
+                    "--nodes-per-leaf", "8", "--speed", "60", "--http", "127.0.0.1:0"],
                    env=environment, check=True, capture_output=True)
     server = lab.start("server", [myriad, "serve", folder])
     wait("the server", lambda: (folder / "server.url").exists() and subprocess.run(

@@ -46,9 +46,10 @@ class Cluster:
         # Ranks of another user must reach what the tests give them.
         self.folder.mkdir(exist_ok=True)
         os.chmod(self.folder, 0o755)
+        agents = ["--pretend", "--agents", f"127.0.0.1:{port + 1}"]
         subprocess.run([self.myriad, "init", self.home, "--nodes", ",".join(self.nodes),
-                        "--pretend", "--user", user, "--http", f"127.0.0.1:{port}",
-                        "--agents", f"127.0.0.1:{port + 1}", *options], check=True,
+                        "--user", user, "--http", f"127.0.0.1:{port}",
+                        *([] if "--world" in options else agents), *options], check=True,
                        stdout=subprocess.DEVNULL)
         (self.folder / "pretend.yaml").write_text("gpus: 8\ngpu_kind: H100\n")
         self.token = (self.home / "admin.token").read_text().strip()

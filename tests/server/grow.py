@@ -58,7 +58,7 @@ def with_twin(myriad, top):
     grown = os.path.join(top, "grown")
     lab.run("plan", "grow", small + "/design.myr", large + "/design.myr", "--out", grown)
     lab.run("init", lab.folder, "--design", small + "/design.myr", "--world", "twin",
-            "--speed", "20", "--http", "127.0.0.1:0", "--agents", "127.0.0.1:0", "--user", "nobody")
+            "--speed", "20", "--http", "127.0.0.1:0", "--user", "nobody")
     lab.serve()
     try:
         wait_for("healthy nodes", lambda: sum(node["state"] == "healthy" for node in

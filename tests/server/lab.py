@@ -61,8 +61,9 @@ class Lab:
 
 
 def init(lab, folder, *more):
-    lab.run("init", folder, "--nodes", "gpu-[01-04]", "--http", "127.0.0.1:0", "--agents",
-            "127.0.0.1:0", "--user", "nobody", *more)
+    agents = [] if "--world" in more else ["--agents", "127.0.0.1:0"]
+    lab.run("init", folder, "--nodes", "gpu-[01-04]", "--http", "127.0.0.1:0", *agents, "--user",
+            "nobody", *more)
 
 
 def token_file(lab, name, role, *more):

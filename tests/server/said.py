@@ -193,6 +193,10 @@ LONG = {"queue": [{**QUEUE[0], "id": 200 + i} for i in range(9)]}
 UNHEEDED = {"id": 12, "name": "w", "state": "queued", "count": 1, "world": "slurm"}
 JOB = "name: w\ncommand: 'true'\n"
 
+SHORT_DONE = {**SHORT, "state": "done", "reason": ""}
+ARRAY = {"jobs": [job(22, "other", "running"), job(21, "w[1]", "failed", reason="exit 1"),
+                  job(20, "w[0]", "done")], "next": None}
+
 # Words, and where it matters: other formats, other answers, standard input, variables.
 CASES = [
     (["job", "list"], {}),
@@ -260,6 +264,28 @@ CASES = [
         "POST /v1/jobs": {**UNHEEDED, "id": 11, "unheeded": ["prolog"]}}}),
     (["submit", "-", "--wait"], {"text": JOB, "forms": TABLE, "answers": {
         "POST /v1/jobs": {**UNHEEDED, "id": 10}}}),
+    (["submit", "-"], {"text": JOB, "forms": TABLE, "answers": {
+        "POST /v1/jobs": {**UNHEEDED, "world": "agents", "unheeded": ["twin"]}}}),
+    # An array: by numbers that need not follow each other, or, of an older server, that do.
+    (["submit", "-", "--wait"], {"text": JOB, "answers": {
+        "POST /v1/jobs": {**UNHEEDED, "id": 20, "count": 3, "ids": [20, 21, 70000]},
+        "GET /v1/jobs?all=1&limit=2000&before=70001": {"jobs": [SHORT_DONE], "next": 30},
+        "GET /v1/jobs?all=1&limit=10&before=30": ARRAY}}),
+    (["submit", "-", "--wait"], {"text": JOB, "forms": TABLE, "answers": {
+        "POST /v1/jobs": {**UNHEEDED, "id": 20, "count": 2},
+        "GET /v1/jobs?all=1&limit=2&before=22": [
+            {"jobs": ARRAY["jobs"][:1], "next": None}, (503, {"error": "away"}),
+            {"jobs": [job(21, "w[1]", "running"), job(20, "w[0]", "done")], "next": 20},
+            {"jobs": [job(21, "w[1]", "done"), job(20, "w[0]", "done")], "next": None}]}}),
+    (["submit", "-"], {"text": JOB, "forms": TABLE, "answers": {
+        "POST /v1/jobs": {**UNHEEDED, "id": 20, "count": 2},
+        "GET /v1/jobs?all=1&limit=2&before=22": {
+            "jobs": [job(21, "w[1]", "queued"), job(20, "w[0]", "running")], "next": None}}}),
+    (["submit", "-"], {"text": JOB, "forms": TABLE, "answers": {
+        "POST /v1/jobs": {**UNHEEDED, "id": 20, "count": 2},
+        "GET /v1/jobs?all=1&limit=2&before=22": {"jobs": [], "next": 22}}}),
+    (["submit", "-"], {"text": JOB, "forms": TABLE, "answers": {
+        "POST /v1/jobs": {**UNHEEDED, "id": 20, "count": 2, "ids": [20, "x"]}}}),
     (["submit", "-"], {"text": JOB, "forms": ("table", "json"), "answers": {
         "POST /v1/jobs": {**UNHEEDED, "unheeded": ["prolog", "epilog", "env"]}}}),
     (["submit", "-"], {"text": JOB, "forms": TABLE, "answers": {

@@ -157,12 +157,35 @@ def nodes_are_drained_by_lists(lab):
     assert all(row["state"] == "drained" for row in rows), rows
     listed = lab.json("node", "list", "--state", "drained")["nodes"]
     assert [row["name"] for row in listed] == ["gpu-01", "gpu-02", "gpu-03"], listed
+    # Once more without a word: why it was drained stands; with one there is a new reason.
+    again = lab.json("node", "drain", "gpu-[01-02]")["nodes"]
+    assert all(row["reason"] == "admin: new fans" for row in again), again
+    assert lab.json("node", "drain", "gpu-01", "--reason", "x")["nodes"][0]["reason"] == "admin: x"
     error = lab.ask("node", "drain", "gpu-[03-05]", code=2).stderr
     assert "no node 'gpu-05'" in error, error
     assert not lab.json("node", "show", "gpu-04")["nodes"][0]["reason"], "half of it was done"
     assert "gpu-02" in lab.ask("node", "resume", "gpu-[01,02,03]").stdout
     assert not lab.json("node", "list", "--state", "drained")["nodes"], "still drained"
     lab.ask("node", "drain", "gpu-[", code=2)
+
+
+@check
+def relays_have_names_that_can_be_used(lab):
+    error = lab.ask("enrol", "--relay", "a b", code=2).stderr
+    assert "relay name 'a b': letters" in error, error
+    lab.ask("enrol", "--relay", "r_1.a-B")
+
+
+@check
+def a_server_that_is_not_there_is_named_by_its_folder(lab):
+    folder = os.path.join(lab.top, "at rest")
+    init(lab, folder)
+    gone = Lab(lab.myriad, lab.top)
+    gone.folder = folder
+    gone.serve()
+    gone.stop()
+    Path(folder, "server.url").write_text("http://127.0.0.1:1\n")
+    assert f"hint: myriad serve '{folder}'" in gone.ask("queue", code=3).stderr
 
 
 @check
@@ -290,6 +313,33 @@ def explain_says_what_a_cluster_lacks(lab):
     lab.ask("job", "cancel", job)
     why = [row["says"] for row in lab.json("job", "explain", job)["why"]]
     assert "ended: cancelled by admin" in why, why
+
+
+@check
+def fast_worlds_count_all_that_ran(lab):
+    """A thousand times as fast: what is decided between two looks at the world begins then, a time
+    limit is not a quarter of an hour late, and output that went with a world is told as that."""
+    folder = os.path.join(lab.top, "fast")
+    init(lab, folder, "--world", "twin", "--speed", "1000")
+    with open(os.path.join(folder, "myriad.yaml"), "a", encoding="utf-8") as file:
+        file.write("faults: none\n")
+    twin = Lab(lab.myriad, lab.top)
+    twin.folder = folder
+    twin.serve()
+    job = "gpus: 8\ncommand: x\ntwin: {hours: 1.1111, step_s: 1}\n"
+    for _ in range(2):
+        time.sleep(1)  # nothing happens there meanwhile
+        ran = twin.json("submit", "-", "--wait", text=job)["jobs"][0]
+        assert ran["ended_ms"] - ran["started_ms"] >= 3999960, ran
+    hours = twin.json("usage")["tenants"][0]["gpu_hours"]
+    assert hours >= 2 * 8 * 1.1111, hours
+    late = twin.json("submit", "-", "--wait", text=job + "time_limit: 10m\n", code=1)["jobs"][0]
+    assert late["state"] == "cancelled" and late["step"] <= 605, late
+    assert twin.ask("job", "logs", "0").stdout
+    twin.stop()
+    twin.serve()
+    assert "not kept any more" in twin.ask("job", "logs", "0", code=1).stderr
+    twin.stop()
 
 
 @check

@@ -12,6 +12,8 @@ struct myr_node_stretch {
 };
 struct myr_node_stretch myr_design_node_stretch(const struct myr_design *design, uint32_t first,
                                                 uint32_t count);
+/* All of its nodes as a server names them: "node-[00000-00063],node-[00065-00127]". */
+void myr_design_node_names(const struct myr_design *design, struct myr_buf *ret);
 /* Servers of a group in a stretch of its nodes. */
 static inline uint32_t myr_stretch_servers(const struct myr_server_group *group,
                                            struct myr_node_stretch stretch)

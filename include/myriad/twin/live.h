@@ -52,6 +52,11 @@ MYR_MUST_USE int myr_live_submit(struct myr_live *live, const struct myr_job_spe
                                  const struct myr_live_run *run, struct myr_err *err);
 /* Every effect of the core, in order; what is no concern of the world's is only watched. */
 void myr_live_effect(struct myr_live *live, const struct myr_effect *effect);
+/*
+ * Time alone, up to what happens next and no further: for a caller that decides between two
+ * advances. What it wants done is else begun when the world was last advanced.
+ */
+void myr_live_pass(struct myr_live *live, int64_t now_ms);
 /* When something is to happen next; INT64_MAX: never. */
 int64_t myr_live_next_ms(const struct myr_live *live);
 /*

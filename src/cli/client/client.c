@@ -144,6 +144,18 @@ static int refused(const struct client *client, const struct myr_http_answer *an
     return rc;
 }
 
+/* Where nobody answers, the folder that was named is the one to be served. */
+static int reach(const struct cli *cli, const struct myr_http_request *request,
+                 struct myr_http_answer *ret, struct myr_err *err)
+{
+    int rc = myr_http_ask(request, NULL, NULL, ret, err);
+    if (rc == MYR_EAWAY && err && cli->common.dir && !cli->common.server &&
+        strcmp(err->hint, "myriad serve DIR") == 0) {
+        myr_err_hint(err, "myriad serve %s", myr_answer_word(&cli->answer, cli->common.dir));
+    }
+    return rc;
+}
+
 /* Only 200 has such an answer; whatever else comes is an error in JSON. */
 int client_bytes(struct cli *cli, const char *path, struct myr_buf *ret, struct myr_err *err)
 {
@@ -155,7 +167,7 @@ int client_bytes(struct cli *cli, const char *path, struct myr_buf *ret, struct 
                                            myr_arena_printf(&cli->arena, "%s%s", client.url, path),
                                        .token = client.token,
                                        .ca = client.ca};
-    MYR_TRY(myr_http_ask(&request, NULL, NULL, &answer, err));
+    MYR_TRY(reach(cli, &request, &answer, err));
     if (answer.status != 200) {
         return refused(&client, &answer, err);
     }
@@ -178,7 +190,7 @@ int client_call(const struct client *client, const struct client_call *call,
                                  : NULL,
         .key = call->key,
         .body = call->body};
-    MYR_TRY(myr_http_ask(&request, NULL, NULL, &answer, err));
+    MYR_TRY(reach(client->cli, &request, &answer, err));
     if (answer.status < 200 || answer.status > 299) {
         return refused(client, &answer, err);
     }

@@ -24,6 +24,11 @@ static const struct myr_answer_column columns[] = {
     {"reason", "REASON", MYR_COLUMN_WIDE, 0},
 };
 
+void job_put_table(struct cli *cli, const struct myr_value *jobs)
+{
+    myr_answer_table(&cli->answer, jobs, columns, MYR_ARRAY_COUNT(columns));
+}
+
 struct list_options {
     const char *state;
     uint64_t before, limit;
@@ -75,7 +80,7 @@ static int list_run(struct cli *cli, struct myr_err *err)
     }
     MYR_TRY(client_ask(cli, "GET", path, (struct myr_str){}, &doc, err));
     MYR_TRY(client_put_list(cli, doc, "jobs", &jobs, err));
-    myr_answer_table(&cli->answer, jobs, columns, MYR_ARRAY_COUNT(columns));
+    job_put_table(cli, jobs);
     /* There only where there are more. */
     const char *next = client_text(cli, doc, "next");
     if (next[0]) {

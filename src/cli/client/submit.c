@@ -50,15 +50,14 @@ static const struct myr_command command = {
     .name = "submit",
     .operands = "FILE",
     .summary = "queue a job on a server",
-    .details =
-        "FILE is a job file, YAML or JSON ('-': standard input); docs/server.md lists its "
-        "keys. An answer that is lost on the way is asked for again, and the job is one all "
-        "the same. With --layout the ranks find the layout's words in MYRIAD_LAYOUT "
-        "(tp=8,pp=4,...), and the job has as many GPUs as it takes. With --wait: exit "
-        "status 0 when it is done, 1 when it failed or was cancelled. With --kubeconfig "
-        "the job becomes a Job of that Kubernetes cluster, which 'myriad kubernetes "
-        "schedule' binds. Keys of the file that nobody reads there are named. CSV output has "
-        "one row.",
+    .details = "FILE is a job file, YAML or JSON ('-': standard input); docs/server.md lists its "
+               "keys. An answer that is lost on the way is asked for again, and the job is one all "
+               "the same. With --layout the ranks find the layout's words in MYRIAD_LAYOUT "
+               "(tp=8,pp=4,...), and the job has as many GPUs as it takes. With --wait: exit "
+               "status 0 when it is done, 1 when it failed or was cancelled; of an array, when all "
+               "of it is done. With --kubeconfig the job becomes a Job of that Kubernetes cluster, "
+               "which 'myriad kubernetes schedule' binds. Keys of the file that nobody reads there "
+               "are named. CSV output has one row, of an array one for each job.",
     .example = "myriad submit examples/jobs/hello.yaml --wait",
     CLI_CLIENT_OPTIONS(rows, defaults),
     CLI_RULES(rules),
@@ -252,7 +251,49 @@ static void show_unheeded(struct cli *cli, const struct myr_doc *made)
         }
     }
     bool slurm = strcmp(client_text(cli, made, "world"), "slurm") == 0;
-    job_put_unheeded(cli, keys, count, myr_job_world_names[slurm ? MYR_JOB_SLURM : MYR_JOB_AGENTS]);
+    job_put_unheeded(cli, keys, count,
+                     slurm ? myr_job_world_names[MYR_JOB_SLURM] : "a cluster of agents");
+}
+
+/* One job, by its own page; 'ret_bad': it is not done. */
+static int show_one(const struct client *client, uint32_t id, bool wait, uint32_t *ret_bad,
+                    struct myr_err *err)
+{
+    struct cli *cli = client->cli;
+    const struct myr_doc *doc;
+    const char *path = myr_arena_printf(&cli->arena, "/v1/jobs/%u", id);
+    if (wait) {
+        MYR_TRY(wait_for_end(client, path, err));
+    }
+    /* Shown as it is now: what the POST answered may be old after a wait. */
+    MYR_TRY(client_get(client, path, &doc, err));
+    job_show(cli, doc);
+    *ret_bad = strcmp(client_text(cli, doc, "state"), "done") == 0 ? MYR_NONE : id;
+    return MYR_OK;
+}
+
+/* All that was submitted, after its end where that is asked for, and what comes next. */
+static int show(const struct client *client, const struct myr_doc *made, struct myr_err *err)
+{
+    struct cli *cli = client->cli;
+    const struct options *options = cli->options;
+    struct job_array array;
+    uint32_t bad;
+    MYR_TRY(job_array_of(cli, made, &array, err));
+    if (array.count == 1) {
+        MYR_TRY(show_one(client, array.ids[0], options->wait, &bad, err));
+    } else {
+        MYR_TRY(options->wait ? job_array_wait(client, &array, err) : MYR_OK);
+        MYR_TRY(job_array_show(client, &array, &bad, err));
+    }
+    myr_answer_list(&cli->answer, "kubernetes"); /* none was made there */
+    myr_answer_end(&cli->answer);
+    show_unheeded(cli, made);
+    cli->no = options->wait && bad != MYR_NONE;
+    /* Of several whoever waited wants to read of the one that went wrong. */
+    myr_answer_next(&cli->answer, NULL, "myriad job %s %u%s", options->wait ? "logs" : "show",
+                    options->wait && bad != MYR_NONE ? bad : array.ids[0], client_where(cli));
+    return MYR_OK;
 }
 
 static int run(struct cli *cli, struct myr_err *err)
@@ -260,7 +301,7 @@ static int run(struct cli *cli, struct myr_err *err)
     const struct options *options = cli->options;
     const char *file = cli->operands.items[0];
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    const struct myr_doc *doc, *made;
+    const struct myr_doc *made;
     struct client client;
     MYR_TRY(client_read_job(file, &text, err));
     file = myr_file_name(file);
@@ -278,21 +319,7 @@ static int run(struct cli *cli, struct myr_err *err)
     }
     MYR_TRY(client_open(cli, &client, err));
     MYR_TRY(send_job(&client, file, body, &made, err));
-    const char *id = client_text(cli, made, "id");
-    const char *path = myr_arena_printf(&cli->arena, "/v1/jobs/%s", client_word(cli, id));
-    if (options->wait) {
-        MYR_TRY(wait_for_end(&client, path, err));
-    }
-    /* Shown as it is now: what the POST answered may be old after a wait. */
-    MYR_TRY(client_get(&client, path, &doc, err));
-    job_show(cli, doc);
-    myr_answer_list(&cli->answer, "kubernetes"); /* none was made there */
-    myr_answer_end(&cli->answer);
-    show_unheeded(cli, made);
-    cli->no = options->wait && strcmp(client_text(cli, doc, "state"), "done") != 0;
-    myr_answer_next(&cli->answer, NULL, "myriad job %s %s%s", options->wait ? "logs" : "show", id,
-                    client_where(cli));
-    return MYR_OK;
+    return show(&client, made, err);
 }
 
 const struct cli_verb cli_submit_verb = {&command, run, .group = CLI_RUN_GROUP};

@@ -36,17 +36,6 @@ const struct myr_command cli_design_apply_command = {
     .operand_max = 1,
 };
 
-/* Names by number, "node-[00000-00063],node-[00065-00127]" where they do not follow. */
-static void put_names(const struct myr_design *design, struct myr_buf *ret)
-{
-    for (uint32_t i = 0, nodes = design->head->nodes; i < nodes;) {
-        struct myr_node_stretch stretch = myr_design_node_stretch(design, i, nodes - i);
-        myr_buf_printf(ret, "%snode-[%05u-%05u]", i ? "," : "", stretch.number,
-                       stretch.number + stretch.count - 1);
-        i += stretch.count;
-    }
-}
-
 /* A folder stands for the design in it, as 'plan grow --out' leaves it. */
 static const char *file_of(struct cli *cli, const char *path)
 {
@@ -67,7 +56,7 @@ static int ask(struct cli *cli, const char *path, struct myr_buf *ret, struct my
     struct myr_json json;
     MYR_TRY(myr_design_open(&design, path, err));
     MYR_TRY(myr_cluster_of(&(struct myr_cluster_question){.design = path}, &cluster, err));
-    put_names(&design, &names);
+    myr_design_node_names(&design, &names);
     myr_json_init(&json, ret, MYR_JSON_COMPACT);
     myr_json_object(&json, NULL);
     myr_json_text(&json, "nodes", options->nodes ? options->nodes : names.data);

@@ -4,9 +4,11 @@
  * its answer comes then.
  */
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "myriad/model/stretch.h"
 #include "myriad/sched/cluster.h"
 #include "myriad/server.h"
 
@@ -32,9 +34,10 @@ static const struct init_options init_defaults = {
 
 static const struct myr_option init_rows[] = {
     CLI_TEXT("cluster", "NAME", struct init_options, cluster, "what it is called"),
-    CLI_TEXT("nodes", "LIST", struct init_options, nodes, "host names: gpu-[0001-1250]"),
+    CLI_TEXT("nodes", "LIST", struct init_options, nodes,
+             "host names: gpu-[0001-1250]; of a design all of them, in its order"),
     CLI_PATH("design", "FILE", struct init_options, design,
-             "nodes, GPUs and leaves of this design, in place of --nodes and its neighbours"),
+             "GPUs and leaves of this design, and its nodes' names where --nodes has no others"),
     CLI_COUNT("gpus-per-node", struct init_options, gpus_per_node, 1, 64, "of every node"),
     CLI_COUNT("nodes-per-leaf", struct init_options, nodes_per_leaf, 1, 1024,
               "nodes under one set of leaves, in the order of the list"),
@@ -63,6 +66,11 @@ static const struct myr_option init_rows[] = {
     CLI_FLAG("pretend", struct init_options, pretend, "agents may make up GPUs; for tests"),
 };
 
+/* A design says these itself; its nodes may have names of their own. */
+static const struct myr_option_rule init_rules[] = {
+    {"gpus-per-node nodes-per-leaf", .against = "design"},
+};
+
 static const struct myr_command *const init_subcommands[] = {&cli_init_spec_command};
 
 static const struct myr_command init_command = {
@@ -74,18 +82,56 @@ static const struct myr_command init_command = {
                "overwritten. See docs/server.md.",
     .example = "myriad init lab --nodes gpu-[01-64]",
     CLI_OPTIONS(init_rows, init_defaults),
+    CLI_RULES(init_rules),
     .operand_min = 1,
     .operand_max = 1,
     .subcommands = init_subcommands,
     .subcommand_count = MYR_ARRAY_COUNT(init_subcommands),
 };
 
-/* With a design its nodes, GPUs and leaves stand in place of the options about them. */
+/* What only another world heeds is a mistake of the one who typed it. */
+static int check_world(const struct cli *cli, struct myr_err *err)
+{
+    static const struct {
+        const char *option, *world;
+    } only[] = {{"speed", "twin"}, {"agents", "agents"}, {"pretend", "agents"}};
+    const struct init_options *options = cli->options;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(only); i++) {
+        if (cli_given(cli, only[i].option) && strcmp(worlds[options->world], only[i].world) != 0) {
+            return myr_err_set(err, MYR_EINVAL, "--%s says nothing without --world %s",
+                               only[i].option, only[i].world);
+        }
+    }
+    return MYR_OK;
+}
+
+/* GPUs and leaves are the design's, and names too, by its numbers: 'design apply' finds the same
+ * nodes under them later. */
+static int take_design(struct cli *cli, struct myr_server_init *init, struct myr_err *err)
+{
+    const struct init_options *options = cli->options;
+    MYR_CLEANUP(myr_design_close) struct myr_design design = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {};
+    struct myr_cluster cluster;
+    MYR_TRY(myr_design_open(&design, options->design, err));
+    MYR_TRY(
+        myr_cluster_of(&(struct myr_cluster_question){.design = options->design}, &cluster, err));
+    init->gpus_per_node = cluster.shape.gpus_per_node;
+    init->nodes_per_leaf = cluster.shape.group_nodes;
+    init->design_nodes = cluster.shape.nodes;
+    if (!cli_given(cli, "nodes")) {
+        myr_design_node_names(&design, &names);
+        init->nodes = myr_arena_strndup(&cli->arena, names.data, names.len);
+    }
+    return MYR_OK;
+}
+
 static int init_run(struct cli *cli, struct myr_err *err)
 {
     const struct init_options *options = cli->options;
     const char *folder = cli->operands.items[0], *user = options->user;
     char own[64] = "";
+    MYR_TRY(check_world(cli, err));
     /* Ranks never run as root: who calls this as root has to name somebody. */
     if (!user && geteuid() != 0) {
         user = getlogin_r(own, sizeof(own)) == 0 ? own : NULL;
@@ -106,14 +152,8 @@ static int init_run(struct cli *cli, struct myr_err *err)
                                    .world = worlds[options->world],
                                    .pretend = options->pretend,
                                    .speed = (double)options->speed};
-    /* Names follow the design's numbers: 'design apply' finds the same nodes under them later. */
     if (options->design) {
-        struct myr_cluster cluster;
-        MYR_TRY(myr_cluster_of(&(struct myr_cluster_question){.design = options->design}, &cluster,
-                               err));
-        init.nodes = myr_arena_printf(&cli->arena, "node-[00000-%05u]", cluster.shape.nodes - 1);
-        init.gpus_per_node = cluster.shape.gpus_per_node;
-        init.nodes_per_leaf = cluster.shape.group_nodes;
+        MYR_TRY(take_design(cli, &init, err));
     }
     MYR_TRY(myr_server_init(&init, err));
     static const char *const made[] = {"myriad.yaml",    "ca.pem",      "ca-key.pem", "server.pem",

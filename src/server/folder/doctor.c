@@ -362,7 +362,11 @@ static void check_folder(const char *folder, struct myr_server_findings *to)
     char path[MYR_SERVER_PATH_MAX];
     join(folder, "myriad.yaml", path);
     if (config_read(path, &config, &err) < 0) {
-        hint(say(to, MYR_VERDICT_BAD, "configuration", "%.240s", err.message), "myriad init DIR");
+        struct myr_server_finding *bad =
+            say(to, MYR_VERDICT_BAD, "configuration", "%.240s", err.message);
+        if (err.code == MYR_ENOENT) { /* what is there and wrong is not made anew */
+            hint(bad, "myriad init DIR");
+        }
         return;
     }
     say(to, MYR_VERDICT_OK, "configuration", "%s, %s of %s", config.cluster,
