@@ -213,10 +213,12 @@ static uint64_t guid_of_column(const struct subnet *subnet, uint32_t column)
 {
     const struct myr_design *design = subnet->graph.design;
     uint32_t hosts = subnet->tables.host_count;
-    uint32_t port = column < hosts
-                        ? subnet->tables.hosts[column]
-                        : design->first_port[subnet->graph.first_switch + column - hosts];
-    return column == MYR_NONE ? 7 : myr_site_port_guid(design, port);
+    if (column == MYR_NONE) {
+        return 7;
+    }
+    return myr_site_port_guid(
+        design, column < hosts ? subnet->tables.hosts[column]
+                               : design->first_port[subnet->graph.first_switch + column - hosts]);
 }
 
 /* Each line below a head of its own, or of the line before where the switch is the same. */
