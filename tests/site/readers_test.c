@@ -308,6 +308,61 @@ static void graphs_that_are_broken_are_refused_in_their_place(void **state)
     }
 }
 
+/* --- hosts and their domains */
+
+static void a_host_is_one_with_and_without_its_domain(void **state)
+{
+    (void)state;
+    enum { LONGEST = 60 };
+    char host[LONGEST + 1] = "", text[4 * LONGEST + 100];
+    for (size_t len = 1; len <= LONGEST; len++) {
+        struct fixture f;
+        host[len - 1] = (char)('a' + len % 26);
+        begin(&f);
+        snprintf(text, sizeof(text),
+                 "A-Node,A-Port,Z-Node,Z-Port\n%s,1,leaf,1\n%s.site.example,2,leaf,2\n"
+                 "other.site.example,1,leaf,3\n",
+                 host, host);
+        assert_int_equal(
+            myr_import_text(&f.import, MYR_IMPORT_P2P, "t", myr_str_from(text), &f.err), MYR_OK);
+        myr_import_finish(&f.import);
+        const struct myr_cabling_link *links = f.cabling.links.items;
+        assert_int_equal(links[0].a.device, links[1].a.device);
+        assert_int_not_equal(links[0].a.device, links[2].a.device);
+        assert_int_equal(links[0].b.device, links[2].b.device);
+        finish(&f);
+    }
+}
+
+/* What stands behind a dot is a domain when it begins with a letter and the name is one word. */
+static void what_is_no_domain_makes_two_hosts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *one, *other;
+        bool same;
+    } rows[] = {
+        {"gpu1", "gpu1.net", true},   {"gpu1", "GPU1.a.b", true}, {"gpu1", "gpu1.n", true},
+        {"gpu1", "gpu1.9net", false}, {"gpu1", "gpu1.", false},   {"gpu1", "gpu1.-n", false},
+        {"g 1", "g 1.net", false},    {"g;1", "g;1.net", false},  {"gpu1", "gpu2.net", false},
+        {"10", "10.0.0.3", false},    {".net", "x.net", false},   {"gpu1", "gpu1x", false}};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        struct fixture f;
+        char text[300];
+        begin(&f);
+        snprintf(text, sizeof(text), "A-Node,A-Port,Z-Node,Z-Port\n%s,1,leaf,1\n%s,2,leaf,2\n",
+                 rows[i].one, rows[i].other);
+        assert_int_equal(
+            myr_import_text(&f.import, MYR_IMPORT_P2P, "t", myr_str_from(text), &f.err), MYR_OK);
+        myr_import_finish(&f.import);
+        const struct myr_cabling_link *links = f.cabling.links.items;
+        if ((links[0].a.device == links[1].a.device) != rows[i].same) {
+            fail_msg("'%s' and '%s'", rows[i].one, rows[i].other);
+        }
+        finish(&f);
+    }
+}
+
 /* --- heads of lists */
 
 /* A word for each of the four columns that must be there, outright or as its neighbours tell. */
@@ -393,6 +448,8 @@ int main(void)
         cmocka_unit_test(every_character_is_read_as_json_writes_it),
         cmocka_unit_test(graphs_mean_the_same_however_they_are_laid_out),
         cmocka_unit_test(graphs_that_are_broken_are_refused_in_their_place),
+        cmocka_unit_test(a_host_is_one_with_and_without_its_domain),
+        cmocka_unit_test(what_is_no_domain_makes_two_hosts),
         cmocka_unit_test(columns_are_found_by_heads_as_they_were),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
