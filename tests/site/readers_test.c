@@ -308,6 +308,35 @@ static void graphs_that_are_broken_are_refused_in_their_place(void **state)
     }
 }
 
+/* Of a neighbour without an interface, or without a name, nothing is left to the next one. */
+static void neighbours_take_nothing_from_each_other(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "{\"lldp\": [{\"interface\": ["
+        "{\"chassis\": [{\"name\": [{\"value\": \"wrong\"}]}], \"port\": [{\"id\": [{\"type\": "
+        "\"ifname\", \"value\": \"p9\"}]}]}, "
+        "{\"name\": \"swp1\", \"port\": [{\"id\": [{\"type\": \"ifname\", \"value\": \"p1\"}]}]}, "
+        "{\"name\": \"swp2\", \"chassis\": [{\"name\": [{\"value\": \"good\"}]}], \"port\": "
+        "[{\"id\": [{\"type\": \"ifname\", \"value\": \"p2\"}]}]}]}]}",
+        "{\"lldp\": {\"interface\": ["
+        "{\"swp1\": {\"port\": {\"id\": {\"type\": \"ifname\", \"value\": \"p1\"}}}}, "
+        "{\"swp2\": {\"chassis\": {\"good\": {}}, \"port\": {\"id\": {\"type\": \"ifname\", "
+        "\"value\": \"p2\"}}}}, "
+        "{\"swp3\": {\"port\": {\"id\": {\"type\": \"ifname\", \"value\": \"p3\"}}}}]}}"};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(texts); i++) {
+        struct fixture f;
+        begin(&f);
+        assert_int_equal(myr_import_text(&f.import, MYR_IMPORT_LLDP, "leaf-1.json",
+                                         myr_str_from(texts[i]), &f.err),
+                         MYR_OK);
+        assert_int_equal(f.cabling.links.count, 1);
+        assert_true(name_is(&f, f.cabling.links.items[0].a, "leaf-1", "swp2"));
+        assert_true(name_is(&f, f.cabling.links.items[0].b, "good", "p2"));
+        finish(&f);
+    }
+}
+
 /* --- hosts and their domains */
 
 static void a_host_is_one_with_and_without_its_domain(void **state)
@@ -448,6 +477,7 @@ int main(void)
         cmocka_unit_test(every_character_is_read_as_json_writes_it),
         cmocka_unit_test(graphs_mean_the_same_however_they_are_laid_out),
         cmocka_unit_test(graphs_that_are_broken_are_refused_in_their_place),
+        cmocka_unit_test(neighbours_take_nothing_from_each_other),
         cmocka_unit_test(a_host_is_one_with_and_without_its_domain),
         cmocka_unit_test(what_is_no_domain_makes_two_hosts),
         cmocka_unit_test(columns_are_found_by_heads_as_they_were),
