@@ -48,6 +48,20 @@ static void write_buf(const char *path, struct myr_buf *buf)
     myr_buf_clear(buf);
 }
 
+/* A host has its domain in one row, and none in the others. */
+static void write_spelled(const struct myr_buf *planned)
+{
+    static const struct myr_str host = {"node-00000", sizeof("node-00000") - 1};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    const char *at = memmem(planned->data, planned->len, host.data, host.len);
+    assert_non_null(at);
+    size_t before = (size_t)(at - planned->data) + host.len;
+    myr_buf_put(&text, planned->data, before);
+    myr_buf_put_lit(&text, ".site.example");
+    myr_buf_put(&text, planned->data + before, planned->len - before);
+    write_buf("spelled.csv", &text);
+}
+
 /* What was found: as planned, or as hands that were wrong plugged it, in three formats. */
 static void write_cables(struct bench *bench)
 {
@@ -57,6 +71,7 @@ static void write_cables(struct bench *bench)
     myr_cabling_init(&cabling, &bench->planned.arena);
     myr_cabling_from_design(&cabling, bench->design, MYR_NET_COMPUTE, MYR_NIC_AS_PORT);
     myr_write_p2p(&cabling, &text);
+    write_spelled(&text);
     write_buf("planned.csv", &text);
     myr_write_netbox_cables(&cabling, &text);
     write_buf("netbox.csv", &text);
@@ -210,6 +225,7 @@ static void put_built(struct myr_buf *out, struct myr_built *built)
 
 static const char *const found_csv[] = {"found.csv"}, *const topology[] = {"topology.txt"};
 static const char *const both[] = {"found.csv", "topology.txt"}, *const netbox[] = {"netbox.csv"};
+static const char *const spelled[] = {"spelled.csv"};
 static const char *const planned_csv[] = {"planned.csv"};
 static const char *const two_nets[] = {"planned.csv", "storage.csv"};
 static const char *const many[] = {"planned.csv", "many"}, *const one[] = {"planned.csv", "one"};
@@ -250,6 +266,7 @@ static const struct {
     {"bound to nothing", {FILES(found_csv), .binding = "nowhere.yaml"}},
     {"names of ports", {FILES(found_csv), .port_names = "names.csv"}},
     {"no names of ports", {FILES(found_csv), .port_names = "hca.csv"}},
+    {"a host with and without its domain", {FILES(spelled)}},
     {"no design", {FILES(found_csv), .design = "found.csv"}},
 };
 
