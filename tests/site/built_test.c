@@ -48,17 +48,18 @@ static void write_buf(const char *path, struct myr_buf *buf)
     myr_buf_clear(buf);
 }
 
-/* A host has its domain in one row, and none in the others. */
+/* A host with a name of its own, which has its domain in one row and none in the others. */
 static void write_spelled(const struct myr_buf *planned)
 {
     static const struct myr_str host = {"node-00000", sizeof("node-00000") - 1};
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    const char *at = memmem(planned->data, planned->len, host.data, host.len);
-    assert_non_null(at);
-    size_t before = (size_t)(at - planned->data) + host.len;
-    myr_buf_put(&text, planned->data, before);
-    myr_buf_put_lit(&text, ".site.example");
-    myr_buf_put(&text, planned->data + before, planned->len - before);
+    const char *from = planned->data, *end = planned->data + planned->len, *at;
+    for (uint32_t i = 0; (at = memmem(from, (size_t)(end - from), host.data, host.len)); i++) {
+        myr_buf_put(&text, from, (size_t)(at - from));
+        myr_buf_puts(&text, i ? "gpu7" : "gpu7.site.example");
+        from = at + host.len;
+    }
+    myr_buf_put(&text, from, (size_t)(end - from));
     write_buf("spelled.csv", &text);
 }
 
