@@ -94,54 +94,95 @@ static void put_exports(struct myr_buf *out, const char *name, struct myr_export
     }
 }
 
-static void exports_are_as_they_were(void **state)
+/* Every network by itself and all together; then bound, with tenants, and with what is left out. */
+static void put_ways(struct myr_buf *out, struct planned *planned, const char *name, bool refused)
 {
-    (void)state;
+    struct myr_binding binding;
+    myr_binding_init(&binding, &planned->arena, &planned->design);
+    bind_some(&planned->design, &binding);
+    struct myr_export job = {.design = &planned->design, .catalog = &planned->catalog};
+    for (uint32_t net = 0; net <= MYR_NET_COUNT; net++) {
+        bool there = net == MYR_NET_COUNT || has_network(&planned->design, net);
+        job.net = (enum myr_net_id)net;
+        if (there || (refused && net == MYR_NET_STORAGE)) {
+            put_exports(out, name, &job);
+        }
+    }
+    job.net = MYR_NET_COMPUTE;
+    job.binding = &binding;
+    put_exports(out, name, &job);
+    job.tenants = "tenants.csv";
+    put_exports(out, name, &job);
+    job.vrf = true;
+    job.binding = NULL;
+    put_exports(out, name, &job);
+    job.catalog = NULL;
+    job.tenants = NULL;
+    put_exports(out, name, &job);
+    myr_binding_done(&binding);
+}
+
+static void check_kept(const struct shape *rows, uint32_t count, const char *list, const char *kept)
+{
     struct myr_buf out = {}, tenants = {};
     struct myr_err err = {};
     char folder[] = "/tmp/myriad-exports-XXXXXX";
     assert_non_null(mkdtemp(folder));
     assert_int_equal(chdir(folder), 0); /* the list of tenants is named in messages */
-    myr_buf_put_lit(&tenants, "tenant,nodes\nred,0-1\nblue,2\n");
+    myr_buf_puts(&tenants, list);
     assert_int_equal(myr_file_write("tenants.csv", &tenants, &err), MYR_OK);
-    for (uint32_t s = 0; s < MYR_ARRAY_COUNT(exported); s++) {
+    for (uint32_t s = 0; s < count; s++) {
         struct planned planned;
-        struct myr_binding binding;
-        plan_shape(&planned, &exported[s]);
-        myr_binding_init(&binding, &planned.arena, &planned.design);
-        bind_some(&planned.design, &binding);
-        struct myr_export job = {.design = &planned.design, .catalog = &planned.catalog};
-        for (uint32_t net = 0; net <= MYR_NET_COUNT; net++) {
-            bool there = net == MYR_NET_COUNT || has_network(&planned.design, net);
-            job.net = (enum myr_net_id)net;
-            if (there || (s == 0 && net == MYR_NET_STORAGE)) {
-                put_exports(&out, exported[s].name, &job);
-            }
-        }
-        job.net = MYR_NET_COMPUTE;
-        job.binding = &binding;
-        put_exports(&out, exported[s].name, &job);
-        job.tenants = "tenants.csv";
-        put_exports(&out, exported[s].name, &job);
-        job.vrf = true;
-        job.binding = NULL;
-        put_exports(&out, exported[s].name, &job);
-        job.catalog = NULL;
-        job.tenants = NULL;
-        put_exports(&out, exported[s].name, &job);
-        myr_binding_done(&binding);
+        plan_shape(&planned, &rows[s]);
+        put_ways(&out, &planned, rows[s].name, s == 0);
         planned_done(&planned);
     }
     assert_int_equal(unlink("tenants.csv"), 0);
     assert_int_equal(chdir("/"), 0);
     assert_int_equal(rmdir(folder), 0);
-    assert_kept("site-exports.txt", &out);
+    assert_kept(kept, &out);
     myr_buf_done(&tenants);
     myr_buf_done(&out);
 }
 
+static void exports_are_as_they_were(void **state)
+{
+    (void)state;
+    check_kept(exported, MYR_ARRAY_COUNT(exported), "tenant,nodes\nred,0-1\nblue,2\n",
+               "site-exports.txt");
+}
+
+/* What the first eight have not: two networks of InfiniBand, every topology, whole groups. */
+static const struct shape rarely[] = {
+    {"stores", 6, "h100-8gpu",
+     "compute: {switch: mqm9790-ns2f, leaf_down: 12}, storage: {switch: mqm9790-ns2f}, oob: {}, "
+     "service: {}}\nroom: {rows: 3, columns: 5, rack_kw: 44"},
+    {"groups", 5, "h100-8gpu",
+     "compute: {topology: dragonfly, switch: mqm9790-ns2f, hosts_per_switch: 6, "
+     "group_switches: 3, global_ports: 3}"},
+    {"grid", 12, "generic-1gpu",
+     "compute: {topology: torus, switch: mqm9790-ns2f, dims: [3, 2, 2]}"},
+    {"lanes", 12, "generic-1gpu", "compute: {topology: torus, switch: z9864f-on, dims: [3, 2, 2]}"},
+    {"pair", 6, "h100-8gpu-2x200",
+     "compute: {topology: dual-tor, switch: sn5600, leaf_down: 16, leaf_up: 8}"},
+    {"deep", 8, "a100-8gpu",
+     "compute: {topology: clos, switch: qm8790, tiers: 3, leaf_down: 8, leaf_up: 8}"},
+    {"ether", 6, "b200-8gpu",
+     "compute: {switch: sn5600, leaf_down: 16, leaf_up: 8}, storage: {}, oob: {}"},
+};
+
+static void exports_of_rare_networks_are_as_they_were(void **state)
+{
+    (void)state;
+    check_kept(rarely, MYR_ARRAY_COUNT(rarely), "tenant,nodes\na,\"0,2-3\"\nb-long_name,1\na,4\n",
+               "site-exports-rare.txt");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(exports_are_as_they_were)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exports_are_as_they_were),
+        cmocka_unit_test(exports_of_rare_networks_are_as_they_were),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

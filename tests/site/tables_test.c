@@ -201,6 +201,125 @@ static void what_is_no_table_is_refused(void **state)
     planned_done(&subnet.planned);
 }
 
+/* --- dumps of a part of a subnet, with lines of others between */
+
+/* An entry of the design's tables, or one of a switch or of a destination that nobody knows. */
+struct dump_line {
+    uint32_t at_switch, column; /* MYR_NONE: unknown */
+    uint8_t port;
+};
+
+static uint64_t guid_of_column(const struct subnet *subnet, uint32_t column)
+{
+    const struct myr_design *design = subnet->graph.design;
+    uint32_t hosts = subnet->tables.host_count;
+    if (column == MYR_NONE) {
+        return 7;
+    }
+    return myr_site_port_guid(
+        design, column < hosts ? subnet->tables.hosts[column]
+                               : design->first_port[subnet->graph.first_switch + column - hosts]);
+}
+
+/* Each line below a head of its own, or of the line before where the switch is the same. */
+static void put_dump(const struct subnet *subnet, const struct dump_line *lines, uint32_t count,
+                     struct myr_buf *text)
+{
+    myr_buf_clear(text);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t column = lines[i].at_switch == MYR_NONE
+                              ? MYR_NONE
+                              : subnet->tables.host_count + lines[i].at_switch;
+        if (i == 0 || lines[i].at_switch != lines[i - 1].at_switch) {
+            myr_buf_printf(text, "Unicast lids [0x1-0x9] of switch Lid 1 guid 0x%016llx (s):\n",
+                           (unsigned long long)guid_of_column(subnet, column));
+        }
+        myr_buf_printf(text, "0x%04x %03u : (Switch portguid 0x%016llX: 'd')\n%s", i, lines[i].port,
+                       (unsigned long long)guid_of_column(subnet, lines[i].column),
+                       i % 5 == 0 ? "# a remark\n0x0099 000 : nobody has it\n" : "");
+    }
+}
+
+static void a_dump_changes_what_it_tells_and_counts_strangers(void **state)
+{
+    (void)state;
+    enum { CASES = 60, LINES = 12 };
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct subnet subnet;
+    subnet_init(&subnet, &shapes[0]);
+    struct myr_tables *tables = &subnet.tables;
+    size_t size = (size_t)tables->columns * subnet.graph.switch_count;
+    uint8_t *expected = MYR_ARENA_NEW(&subnet.planned.arena, uint8_t, size);
+    for (uint32_t seed = 0; seed < CASES; seed++) {
+        struct dump_line lines[LINES];
+        struct myr_rng rng;
+        myr_rng_init(&rng, 20261119, seed);
+        uint32_t count = 1 + myr_rng_below(&rng, LINES), strangers = 0, known = 0, unknown = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            bool here = myr_rng_below(&rng, 3) > 0, there = myr_rng_below(&rng, 3) > 0;
+            lines[i] =
+                (struct dump_line){here ? myr_rng_below(&rng, subnet.graph.switch_count) : MYR_NONE,
+                                   there ? myr_rng_below(&rng, tables->columns) : MYR_NONE,
+                                   (uint8_t)myr_rng_below(&rng, 256)};
+            bool head = i == 0 || lines[i].at_switch != lines[i - 1].at_switch;
+            strangers += (!here && head) + (here && !there);
+            known += here && there;
+        }
+        memset(tables->egress, (int)seed, size);
+        memset(expected, (int)seed, size);
+        for (uint32_t i = 0; i < count; i++) {
+            if (lines[i].at_switch != MYR_NONE && lines[i].column != MYR_NONE) {
+                size_t row = (size_t)lines[i].at_switch * tables->columns;
+                expected[row + lines[i].column] = lines[i].port;
+            }
+        }
+        put_dump(&subnet, lines, count, &text);
+        int rc = myr_tables_read_text(tables, NULL, "dump", (struct myr_str){text.data, text.len},
+                                      &unknown, &subnet.err);
+        assert_int_equal(rc, known ? MYR_OK : MYR_EINVAL);
+        assert_int_equal(unknown, strangers);
+        assert_memory_equal(tables->egress, expected, size);
+    }
+    planned_done(&subnet.planned);
+}
+
+static void lines_that_are_no_entries_are_refused_in_their_place(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        bool good;
+    } rows[] = {{"0x0001 000 : (", true},
+                {"0x0001 255 : (", true},
+                {"0x0001 256 : (", false},
+                {"0x0001 : (", false},
+                {"0x0001", false},
+                {"0x", false},
+                {"0x0001 x1 : (", false},
+                {"0", true},
+                {"", true},
+                {"x0001 x1 : (", true},
+                {"0x0001 -1 : (", false},
+                {"0x0001  1 : (", false},
+                {"# 0x0001 x : (", true}};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    struct subnet subnet;
+    subnet_init(&subnet, &shapes[0]);
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        const struct dump_line known = {0, 0, 1};
+        uint32_t unknown;
+        put_dump(&subnet, &known, 1, &text);
+        myr_buf_printf(&text, "%s\n", rows[i].line);
+        int rc = myr_tables_read_text(&subnet.tables, NULL, "dump",
+                                      (struct myr_str){text.data, text.len}, &unknown, &subnet.err);
+        if ((rc == MYR_OK) != rows[i].good ||
+            (rc < 0 && strncmp(subnet.err.message, "dump:5: expected a LID", 22) != 0)) {
+            fail_msg("'%s': %d %s", rows[i].line, rc, subnet.err.message);
+        }
+    }
+    planned_done(&subnet.planned);
+}
+
 /* Following the hashes with the chosen port leads along the planned path. */
 static void chosen_ports_lead_along_the_planned_paths(void **state)
 {
@@ -252,6 +371,8 @@ int main(void)
         cmocka_unit_test(a_planned_permutation_is_what_the_tables_then_carry),
         cmocka_unit_test(flows_to_one_host_that_part_are_refused),
         cmocka_unit_test(what_is_no_table_is_refused),
+        cmocka_unit_test(a_dump_changes_what_it_tells_and_counts_strangers),
+        cmocka_unit_test(lines_that_are_no_entries_are_refused_in_their_place),
         cmocka_unit_test(chosen_ports_lead_along_the_planned_paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,7 +110,6 @@ int ib_links_device(struct myr_import *import, struct import_place place, const 
     if (device == MYR_MAP_NONE) {
         device = (uint32_t)cabling->devices.count;
         struct myr_cabling_device added = {.guid = end->guid, .line = place.line};
-        added.is_switch = end->is_switch;
         myr_vec_push(&cabling->devices, added);
         (void)myr_strmap_add(&import->ids, id, device);
     }

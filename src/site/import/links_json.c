@@ -66,7 +66,7 @@ struct links_reader {
     struct json_reader json;
     struct record records[JSON_DEPTH_MAX + 1]; /* by depth */
     uint32_t slot;                             /* of the value that comes; SLOT_COUNT: none */
-    uint32_t links;                            /* found in this text */
+    bool any;                                  /* link or node was found in this text */
     enum ufm_section section;                  /* of a comparison; UFM_NOW: it is none */
 };
 
@@ -181,7 +181,7 @@ static int put_ufm(struct links_reader *r, const struct record *record, struct m
     MYR_TRY(ufm_end(r, record, B_NAME, &link.b, err));
     r->import->cabling->numbered = true;
     myr_vec_push(&r->import->cabling->links, link);
-    r->links++;
+    r->any = true;
     return MYR_OK;
 }
 
@@ -197,14 +197,14 @@ static int put_compared(struct links_reader *r, const struct record *record, str
             return import_error(err, place_of(r), "a name has control characters or is too long");
         }
         ufm_name(r->import, guid, s[NODE_NAME]);
-        r->links++;
+        r->any = true;
         return MYR_OK;
     }
     if (!ufm_change_of_name(s[LINK_NAME], &change)) {
         return MYR_OK;
     }
     MYR_TRY(import_check_room(r->import, place_of(r), err));
-    r->links++;
+    r->any = true;
     return ufm_change_put(r->import, place_of(r), &change, err);
 }
 
@@ -217,7 +217,7 @@ static int put_sentence(struct links_reader *r, struct myr_err *err)
         return MYR_OK;
     }
     MYR_TRY(import_check_room(r->import, place_of(r), err));
-    r->links++;
+    r->any = true;
     return ufm_change_put(r->import, place_of(r), &change, err);
 }
 
@@ -239,7 +239,7 @@ static int put_netq(struct links_reader *r, const struct record *record, struct 
     link.b.port = record->slots[PEER_PORT];
     cabling->devices.items[link.a.device].reported = !r->import->partial;
     myr_vec_push(&cabling->links, link);
-    r->links++;
+    r->any = true;
     return MYR_OK;
 }
 
@@ -305,7 +305,7 @@ static int step(struct links_reader *r, enum json_event event, struct myr_err *e
     case JSON_BAD:
         return import_error(err, place_of(r), "%s", r->json.fault);
     case JSON_END:
-        return r->links || r->section != UFM_NOW
+        return r->any || r->section != UFM_NOW
                    ? MYR_OK
                    : import_error(err, place_of(r), "no link of UFM or NetQ is in this text");
     default:

@@ -81,7 +81,8 @@ static const char *statement_end(const struct scan *s, bool *ret_edge)
         }
         /* Signs within brackets belong to attributes. */
         list = (list || *at == '[') && *at != ']';
-        if (!list && (*at == ';' || *at == '{' || *at == '}' || *at == '#')) {
+        bool remark = *at == '/' && at + 1 < s->end && (at[1] == '/' || at[1] == '*');
+        if (!list && (remark || *at == ';' || *at == '{' || *at == '}' || *at == '#')) {
             break;
         }
         bool arrow = *at == '-' && at + 1 < s->end && (at[1] == '-' || at[1] == '>');
@@ -89,7 +90,11 @@ static const char *statement_end(const struct scan *s, bool *ret_edge)
         colon = colon || (!list && *at == ':');
         equals = equals || (!list && *at == '=');
     }
-    *ret_edge = arrows || (colon && !equals); /* an end without an arrow is one that is broken */
+    /*
+     * An end without an arrow is an edge that is broken; and a quote that is left open may hide
+     * one, which must not get lost in silence.
+     */
+    *ret_edge = arrows || quote || (colon && !equals);
     return at;
 }
 
@@ -118,7 +123,8 @@ static int read_statements(struct scan *s, bool *inside, struct myr_err *err)
         if (edge) {
             MYR_TRY(read_edge(s, err));
         } else {
-            s->at = end + (end < s->end && *end != '#'); /* attributes, a brace, the graph's name */
+            /* Attributes, a brace, the graph's name; a remark behind them is looked at next. */
+            s->at = end + (end < s->end && *end != '#' && *end != '/');
         }
     }
     return MYR_OK;

@@ -165,8 +165,8 @@ static bool egress_of(struct myr_str line, uint64_t *ret)
 }
 
 /*
- * 'unknown' counts switches and destinations that the design does not have, 'entries' those that
- * were taken.
+ * 'unknown' counts switches and destinations that the design does not have; 'any': some entry was
+ * taken.
  */
 struct reader {
     struct myr_tables *tables;
@@ -174,7 +174,8 @@ struct reader {
     const char *path;
     uint32_t line;      /* number, from 1 */
     uint32_t at_switch; /* MYR_NONE: one that the design does not have */
-    uint32_t unknown, entries;
+    uint32_t unknown;
+    bool any;
 };
 
 /* A head sets the switch that the following lines are about. */
@@ -208,7 +209,7 @@ static int read_line(struct reader *reader, struct myr_str line, struct myr_err 
     const uint32_t *column = myr_u64map_find(&reader->guids, guid);
     if (column) {
         tables->egress[(size_t)reader->at_switch * tables->columns + *column] = (uint8_t)port;
-        reader->entries++;
+        reader->any = true;
     }
     reader->unknown += !column;
     return MYR_OK;
@@ -239,7 +240,7 @@ int myr_tables_read_text(struct myr_tables *tables, const struct myr_binding *bi
         at += len + 1;
     }
     /* A dump of another fabric is well formed, and of no use. */
-    if (rc == MYR_OK && reader.entries == 0) {
+    if (rc == MYR_OK && !reader.any) {
         rc =
             myr_err_set(err, MYR_EINVAL, "%s: no forwarding table of this design's switches", file);
         myr_err_hint(err, "dump_lfts > FILE, or the file of opensm -U");

@@ -461,9 +461,70 @@ static void hosts_and_nics_are_bound_where_they_belong(void **state)
     }
 }
 
+/* What hosts are called in the field, and of what a card's name is made. */
+static void names_of_cards_are_a_host_and_a_card(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *host, *nic; /* no host: the name is not one of a host */
+    } cases[] = {
+        {"", NULL, NULL},
+        {"gpu042", "gpu042", ""},
+        {"gpu042.site.example", "gpu042", ""},
+        {".site", ".site", ""},
+        {"g.site", "g", ""},
+        {"10.0.0.3", "10.0.0.3", ""},
+        {"10.0.0.4", "10.0.0.4", ""},
+        {"10.0.0.3 mlx5_0", "10.0.0.3", "mlx5_0"},
+        {"10.0.0.3-mlx5_0", "10.0.0.3", "mlx5_0"},
+        {"10.0.0.x", "10", ""},
+        {"3com.site", "3com", ""},
+        {"gpu042.site mlx5_3", "gpu042", "mlx5_3"},
+        {"gpu042 HCA-1", "gpu042", "HCA-1"},
+        {"gpu042 card", NULL, NULL},
+        {"gpu042 ", NULL, NULL},
+        {" mlx5_0", NULL, NULL},
+        {"MT4129 ConnectX7 Mellanox", NULL, NULL},
+        {"gpu-042", "gpu-042", ""},
+        {"gpu-042-mlx5_0", "gpu-042", "mlx5_0"},
+        {"gpu-042-mlx", "gpu-042-mlx", ""},
+        {"gpu-042-ib", "gpu-042-ib", ""},
+        {"gpu-042-ib0", "gpu-042", "ib0"},
+        {"gpu-042-IB0", "gpu-042", "IB0"},
+        {"gpu-042-hca1", "gpu-042", "hca1"},
+        {"gpu-042-nic7", "gpu-042", "nic7"},
+        {"gpu-042-hfi1_0", "gpu-042", "hfi1_0"},
+        {"gpu-042-en9", "gpu-042", "en9"},
+        {"gpu-042-eth9", "gpu-042", "eth9"},
+        {"gpu-042-bnxt_re0", "gpu-042", "bnxt_re0"},
+        {"gpu-042-irdma0", "gpu-042", "irdma0"},
+        {"gpu-042-roce1", "gpu-042", "roce1"},
+        {"gpu-042-rdma0", "gpu-042", "rdma0"},
+        {"gpu-042-cxi0", "gpu-042", "cxi0"},
+        {"gpu-042-xmlx5", "gpu-042-xmlx5", ""},
+        {"gpu-042-", "gpu-042-", ""},
+        {"-mlx5_0", "-mlx5_0", ""},
+        {"localhost", NULL, NULL},
+        {"localhost.localdomain", NULL, NULL},
+        {"localhost mlx5_0", NULL, NULL},
+        {"localhost2", "localhost2", ""},
+    };
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        struct myr_str host = {}, nic = {};
+        bool split = hosts_split(myr_str_from(cases[i].name), &host, &nic);
+        if (split != (cases[i].host != NULL) ||
+            (split && (!myr_str_eq(host, myr_str_from(cases[i].host)) ||
+                       !myr_str_eq(nic, myr_str_from(cases[i].nic))))) {
+            fail_msg("'%s': %d, '%.*s' and '%.*s'", cases[i].name, split, (int)host.len, host.data,
+                     (int)nic.len, nic.data);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_of_cards_are_a_host_and_a_card),
         cmocka_unit_test(nics_are_told_with_the_others_of_their_host),
         cmocka_unit_test(a_host_that_names_no_nic_is_one_host_still),
         cmocka_unit_test(names_of_nobody_make_no_host),
