@@ -469,6 +469,38 @@ static void limits_bind_and_the_answer_says_why(void **state)
     forget(it);
 }
 
+/* Data parallelism is what is left; a batch that is not said keeps every stage busy. */
+static void axes_without_a_model_are_completed_by_counting(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 96; i++) {
+        struct myr_place_question question = {.design = design_path,
+                                              .nodes = 1 + i % 6,
+                                              .tp = i % 4 ? UINT64_C(1) << i % 4 : 0,
+                                              .pp = i / 4 % 4,
+                                              .cp = i / 16 % 3,
+                                              .batch = i % 5 ? 0 : 640 + i};
+        uint64_t tp = question.tp ? question.tp : 1, pp = question.pp ? question.pp : 1;
+        uint64_t cp = question.cp ? question.cp : 1, gpus = question.nodes * GPUS;
+        struct asked *it = ask(&question);
+        if (!question.tp && !question.pp && !question.cp) {
+            /* A batch alone is nobody's. */
+            assert_int_equal(it->rc, question.batch ? MYR_EINVAL : MYR_OK);
+            assert_true(it->rc < 0 || !it->answer.has_layout);
+        } else if (gpus % (tp * pp * cp) != 0) {
+            assert_int_equal(it->rc, MYR_EINVAL);
+        } else {
+            const struct myr_layout *l = &it->answer.layout;
+            uint64_t dp = gpus / (tp * pp * cp);
+            assert_true(it->rc == MYR_OK && it->answer.has_layout);
+            assert_true(l->tp == tp && l->pp == pp && l->cp == cp && l->ep == 1 && l->dp == dp);
+            assert_int_equal(l->sequence_parallel, tp > 1);
+            assert_int_equal(l->global_batch, question.batch ? question.batch : 4 * dp * pp);
+        }
+        forget(it);
+    }
+}
+
 /* Of every condition that a node may have: free, down, partly busy, busy. */
 static void fill_all_conditions(void)
 {
@@ -525,6 +557,7 @@ int main(void)
         cmocka_unit_test(axes_alone_are_completed_as_fit_completes_them),
         cmocka_unit_test(what_is_wrong_with_a_question_is_said_in_one_line),
         cmocka_unit_test(limits_bind_and_the_answer_says_why),
+        cmocka_unit_test(axes_without_a_model_are_completed_by_counting),
         cmocka_unit_test(pictures_of_gangs_are_drawn_as_they_were),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
