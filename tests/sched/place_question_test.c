@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "kept.h"
 #include "myriad/plan.h"
 #include "myriad/sched.h"
 #include "myriad/text.h"
@@ -468,6 +469,82 @@ static void limits_bind_and_the_answer_says_why(void **state)
     forget(it);
 }
 
+/* Data parallelism is what is left; a batch that is not said keeps every stage busy. */
+static void axes_without_a_model_are_completed_by_counting(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 96; i++) {
+        struct myr_place_question question = {.design = design_path,
+                                              .nodes = 1 + i % 6,
+                                              .tp = i % 4 ? UINT64_C(1) << i % 4 : 0,
+                                              .pp = i / 4 % 4,
+                                              .cp = i / 16 % 3,
+                                              .batch = i % 5 ? 0 : 640 + i};
+        uint64_t tp = question.tp ? question.tp : 1, pp = question.pp ? question.pp : 1;
+        uint64_t cp = question.cp ? question.cp : 1, gpus = question.nodes * GPUS;
+        struct asked *it = ask(&question);
+        if (!question.tp && !question.pp && !question.cp) {
+            /* A batch alone is nobody's. */
+            assert_int_equal(it->rc, question.batch ? MYR_EINVAL : MYR_OK);
+            assert_true(it->rc < 0 || !it->answer.has_layout);
+        } else if (gpus % (tp * pp * cp) != 0) {
+            assert_int_equal(it->rc, MYR_EINVAL);
+        } else {
+            const struct myr_layout *l = &it->answer.layout;
+            uint64_t dp = gpus / (tp * pp * cp);
+            assert_true(it->rc == MYR_OK && it->answer.has_layout);
+            assert_true(l->tp == tp && l->pp == pp && l->cp == cp && l->ep == 1 && l->dp == dp);
+            assert_int_equal(l->sequence_parallel, tp > 1);
+            assert_int_equal(l->global_batch, question.batch ? question.batch : 4 * dp * pp);
+        }
+        forget(it);
+    }
+}
+
+/* Of every condition that a node may have: free, down, partly busy, busy. */
+static void fill_all_conditions(void)
+{
+    struct myr_buf text = {};
+    struct myr_err err = {};
+    myr_buf_puts(&text, "node,job,gpus,state\n");
+    for (uint32_t node = 0; node < NODES; node++) {
+        const char *words[] = {",,", ",,down", "a,3,", "b,8,", ",,", ",,", "c,8,down"};
+        myr_buf_printf(&text, "%u,%s\n", node, words[node % MYR_ARRAY_COUNT(words)]);
+    }
+    assert_int_equal(myr_file_write(state_path, &text, &err), MYR_OK);
+    myr_buf_done(&text);
+}
+
+/* Whole, as a browser reads it: stages with and without frames, legends of few and many. */
+static void pictures_of_gangs_are_drawn_as_they_were(void **state)
+{
+    (void)state;
+    const struct myr_place_question rows[] = {
+        {.design = design_path, .state = state_path, .nodes = 1},
+        {.design = design_path, .state = state_path, .nodes = 2, .gpus_per_node = 3},
+        {.design = design_path, .state = state_path, .nodes = 5},
+        {.design = design_path, .state = state_path, .nodes = 6, .leaf_max = 3},
+        {.design = design_path, .state = state_path, .nodes = 8, .tp = 8, .pp = 4},
+        {.design = design_path, .state = state_path, .nodes = 8, .tp = 8, .pp = 8},
+        {.design = design_path, .state = state_path, .nodes = 9, .tp = 8, .pp = 9},
+        {.design = design_path, .state = state_path, .nodes = 2, .tp = 1, .pp = 16},
+        {.design = design_path, .nodes = 18, .tp = 8, .pp = 18},
+    };
+    struct myr_buf all = {};
+    fill_all_conditions();
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        struct asked *it = ask(&rows[i]);
+        if (it->rc < 0 || !it->answer.placed) {
+            myr_buf_printf(&all, "%zu: %s\n", i, it->rc < 0 ? it->err.message : "not placed");
+        } else {
+            myr_place_draw(&it->answer, &all);
+        }
+        forget(it);
+    }
+    assert_kept("place-pictures.txt", &all);
+    myr_buf_done(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -480,6 +557,8 @@ int main(void)
         cmocka_unit_test(axes_alone_are_completed_as_fit_completes_them),
         cmocka_unit_test(what_is_wrong_with_a_question_is_said_in_one_line),
         cmocka_unit_test(limits_bind_and_the_answer_says_why),
+        cmocka_unit_test(axes_without_a_model_are_completed_by_counting),
+        cmocka_unit_test(pictures_of_gangs_are_drawn_as_they_were),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -260,6 +260,43 @@ static void names_of_others_are_refused(void **state)
     myr_queue_free(q);
 }
 
+/* Every place of every node's list of jobs, with every other name in it; lists of other lengths. */
+static void lists_of_nodes_with_another_job_are_refused(void **state)
+{
+    (void)state;
+    struct myr_queue *q = some_queue(6);
+    uint32_t per = q->shape.gpus_per_node, changed = 0;
+    assert_true(is_accepted(q));
+    for (uint32_t node = 0; node < q->shape.nodes; node++) {
+        uint32_t listed = q->node_job_count[node];
+        for (uint32_t i = 0; i < listed; i++) {
+            uint32_t *at = &q->node_jobs[(size_t)node * per + i], was = *at;
+            for (uint32_t other = 0; other <= q->job_count; other++) {
+                *at = other == q->job_count ? MYR_NONE : other;
+                if (is_accepted(q) != (*at == was)) {
+                    fail_msg("node %u, place %u, job %u for %u", node, i, *at, was);
+                }
+                changed++;
+            }
+            *at = was;
+        }
+        for (uint32_t count = 0; count <= per + 1; count++) {
+            q->node_job_count[node] = (uint8_t)count;
+            assert_int_equal(is_accepted(q), count == listed);
+        }
+        q->node_job_count[node] = (uint8_t)listed;
+        if (listed) {
+            q->node_oldest_s[node]++;
+            assert_false(is_accepted(q));
+            q->node_oldest_s[node] -= 2;
+            assert_false(is_accepted(q));
+            q->node_oldest_s[node]++;
+        }
+    }
+    assert_true(is_accepted(q) && changed > 0);
+    myr_queue_free(q);
+}
+
 /* The first job of a state; the queues of these tests have one of each that is asked for. */
 static struct qjob *job_that(struct myr_queue *q, enum myr_job_state state)
 {
@@ -446,6 +483,7 @@ int main(void)
         cmocka_unit_test(lengths_that_contradict_themselves_are_refused),
         cmocka_unit_test(a_gang_with_two_shares_of_a_node_is_refused),
         cmocka_unit_test(names_of_others_are_refused),
+        cmocka_unit_test(lists_of_nodes_with_another_job_are_refused),
         cmocka_unit_test(what_begins_in_the_future_is_refused),
         cmocka_unit_test(who_waits_for_no_confirmation_is_refused),
         cmocka_unit_test(a_replica_named_twice_is_refused),

@@ -80,6 +80,28 @@ static void check_state(const struct cluster *c, const uint32_t *sizes)
     free(taken);
 }
 
+/* What a plan costs, counted anew: each job that moves restarts once, with all of its GPUs. */
+static void check_cost(const struct cluster *c, const struct myr_defrag_plan *plan)
+{
+    bool *restarts = myr_xcalloc((size_t)c->count + 1, sizeof(*restarts));
+    uint32_t jobs = 0;
+    double lost = 0;
+    for (size_t i = 0; i < plan->moves.count; i++) {
+        const struct myr_migration *move = &plan->moves.items[i];
+        assert_int_equal(__builtin_popcountll(move->from.gpus),
+                         __builtin_popcountll(move->to.gpus));
+        assert_int_not_equal(move->from.node, move->to.node);
+        if (!restarts[move->job]) {
+            restarts[move->job] = true;
+            jobs++;
+            lost += (double)gpus_of(c->jobs[move->job].gang) * (double)c->jobs[move->job].restart_s;
+        }
+    }
+    assert_int_equal(plan->jobs_restarted, jobs);
+    assert_true(plan->gpu_seconds_lost == lost);
+    free(restarts);
+}
+
 /* Plans, applies, and places the gang on what was freed. */
 static void plan_frees(struct cluster *c, const struct myr_request *request, const char *what)
 {
@@ -102,6 +124,7 @@ static void plan_frees(struct cluster *c, const struct myr_request *request, con
         moved += (uint64_t)__builtin_popcountll(plan.moves.items[i].from.gpus);
     }
     assert_int_equal(moved, plan.gpus_moved);
+    check_cost(c, &plan);
     myr_defrag_apply(&plan, c->placer, c->jobs);
     check_state(c, sizes);
     assert_true(myr_place_gang(c->placer, request, &placed));

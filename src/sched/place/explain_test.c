@@ -261,6 +261,70 @@ static void every_change_holds_in_random_states(void **state)
                 tried[MYR_CHANGE_REOPEN_NODES] && tried[MYR_CHANGE_DEFRAGMENT]);
 }
 
+/* Free nodes of the freest unit of so many, and which that is: the first of equal ones. */
+static uint32_t freest(const bool *is_free, uint32_t nodes, uint32_t unit, uint32_t *ret_which)
+{
+    uint32_t most = 0;
+    *ret_which = 0;
+    for (uint32_t first = 0; first < nodes; first += unit) {
+        uint32_t count = 0;
+        for (uint32_t node = first; node < nodes && node < first + unit; node++) {
+            count += is_free[node];
+        }
+        if (count > most) {
+            most = count;
+            *ret_which = first / unit;
+        }
+    }
+    return most;
+}
+
+/* Each node is in one class, the first of those that it could be in; classes by a naive count. */
+static void nodes_are_counted_by_the_first_reason_against_them(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        struct scene s = {.shape = {29, 8, 4, 16}};
+        uint64_t exclude = 0;
+        bool is_free[32] = {false};
+        uint32_t unsuitable = 0, closed = 0, partly = 0, busy = 0, free_count = 0, leaf, pod;
+        myr_rng_init(&s.rng, seed, 5);
+        struct myr_request request = {.nodes = 1 + draw(&s, 20), .gpus_per_node = draw(&s, 9)};
+        uint32_t gpus = request.gpus_per_node ? request.gpus_per_node : 8;
+        for (uint32_t node = 0; node < s.shape.nodes; node++) {
+            s.busy[node] = draw(&s, 2) ? 0 : (UINT64_C(1) << (1 + draw(&s, 8))) - 1;
+            s.down[node] = draw(&s, 6) == 0;
+            exclude |= (uint64_t)(draw(&s, 6) == 0) << node;
+            uint32_t left = 8 - (uint32_t)__builtin_popcountll(s.busy[node]);
+            if (exclude >> node & 1) {
+                unsuitable++;
+            } else if (s.down[node]) {
+                closed++;
+            } else if (left >= gpus) {
+                free_count++;
+                is_free[node] = true;
+            } else {
+                *(left ? &partly : &busy) += 1;
+            }
+        }
+        request.exclude = &exclude;
+        struct myr_reasons why;
+        struct myr_placer *placer = placer_of(&s);
+        myr_explain(placer, &request, NULL, 0, &why);
+        assert_int_equal(why.nodes_unsuitable, unsuitable);
+        assert_int_equal(why.nodes_closed, closed);
+        assert_int_equal(why.nodes_free, free_count);
+        assert_int_equal(why.nodes_partly, partly);
+        assert_int_equal(why.nodes_busy, busy);
+        assert_int_equal(why.leaf_most, freest(is_free, 29, s.shape.group_nodes, &leaf));
+        assert_int_equal(why.pod_most, freest(is_free, 29, s.shape.pod_nodes, &pod));
+        assert_true(why.leaf_best == leaf && why.pod_best == pod);
+        /* Without limits any of them will do; more than are asked for are not looked for. */
+        assert_int_equal(why.most, free_count < request.nodes ? free_count : request.nodes);
+        myr_placer_free(placer);
+    }
+}
+
 /* One of each. */
 static void one_is_not_told_as_many(void **state)
 {
@@ -300,6 +364,7 @@ int main(void)
         cmocka_unit_test(states_say_kinds_and_places),
         cmocka_unit_test(bad_states_are_told_where),
         cmocka_unit_test(every_change_holds_in_random_states),
+        cmocka_unit_test(nodes_are_counted_by_the_first_reason_against_them),
         cmocka_unit_test(one_is_not_told_as_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -290,6 +290,38 @@ static void bad_traces_are_told_where(void **state)
     }
 }
 
+/* A column may hold pages of text: messages show its beginning, and all of what is short. */
+static void wrong_words_are_shown_up_to_forty_characters(void **state)
+{
+    (void)state;
+    static const char *const heads[] = {"submit_s,duration_s,num_gpus\n%s,5,1\n",
+                                        "submit_s,duration_s,num_gpus\n0,%s,1\n",
+                                        "submit_s,duration_s,num_gpus\n0,5,%s\n",
+                                        "Submit,Start,End,AllocTRES\n0,0,5,gres/gpu=%s\n"};
+    static const int lens[] = {1, 39, 40, 41, 100};
+    for (size_t h = 0; h < MYR_ARRAY_COUNT(heads); h++) {
+        for (size_t i = 0; i < MYR_ARRAY_COUNT(lens); i++) {
+            MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+            const char *word = strstr(heads[h], "%s");
+            struct myr_joblog trace;
+            struct myr_err err = {};
+            char marks[101];
+            int shown = 0, front = h == 3 ? (int)strlen("gres/gpu=") : 0;
+            memset(marks, '~', sizeof(marks));
+            myr_buf_printf(&text, "%.*s%.*s%s", (int)(word - heads[h]), heads[h], lens[i], marks,
+                           word + 2);
+            struct myr_str said = {text.data, text.len};
+            assert_int_equal(myr_joblog_parse(&trace, "t.csv", said, &err), MYR_EINVAL);
+            for (const char *at = err.message; *at; at++) {
+                shown += *at == '~';
+            }
+            if (shown != (lens[i] + front < 40 ? lens[i] : 40 - front)) {
+                fail_msg("%d of %d are shown: %s", shown, lens[i], err.message);
+            }
+        }
+    }
+}
+
 /* A file with this text, whose name the caller unlinks. */
 static void write_file(char path[32], struct myr_str text)
 {
@@ -409,6 +441,7 @@ int main(void)
         cmocka_unit_test(a_short_row_is_told_which_field_it_lacks),
         cmocka_unit_test(a_row_has_nothing_behind_the_first_lines_columns),
         cmocka_unit_test(bad_traces_are_told_where),
+        cmocka_unit_test(wrong_words_are_shown_up_to_forty_characters),
         cmocka_unit_test(pieces_of_any_size_give_the_same_rows),
         cmocka_unit_test(a_row_without_an_end_is_refused_before_it_eats_the_memory),
         cmocka_unit_test(a_row_takes_24_bytes),

@@ -150,6 +150,45 @@ static void rows_have_their_limits_and_their_order(void **state)
     }
 }
 
+/* One row less, one more, and twice as many: never are others read in their place. */
+static void a_table_has_a_row_for_each_of_its_cells(void **state)
+{
+    (void)state;
+    struct myr_contention table = made_up(), back;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    char path[] = "/tmp/myriad-contention-XXXXXX.json", words[80];
+    const uint32_t want = MYR_CONTENTION_PATTERNS * MYR_CONTENTION_LEVELS * MYR_CONTENTION_LOADS;
+    int fd = mkstemps(path, 5);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(myr_contention_write(&table, path, NULL), MYR_OK);
+    assert_int_equal(myr_file_read(path, 1 << 20, &text, NULL), MYR_OK);
+    unlink(path);
+    const char *first = strstr(text.data, "\"rows\": [") + strlen("\"rows\": [");
+    const char *second = strstr(first, "},") + 2, *end = strrchr(text.data, ']');
+    const uint32_t counts[] = {0, 1, want - 1, want, want + 1, 2 * want};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(counts); i++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf changed = {};
+        struct myr_err err = {};
+        myr_buf_put(&changed, text.data, (size_t)(first - text.data));
+        for (uint32_t n = want; n < counts[i]; n++) {
+            myr_buf_put(&changed, first, (size_t)(second - first));
+        }
+        /* Fewer: the first are left out, and the last ones stay. */
+        const char *from = counts[i] ? first : end;
+        for (uint32_t n = counts[i]; counts[i] && n < want; n++) {
+            from = strstr(from, "},") + 2;
+        }
+        myr_buf_puts(&changed, from);
+        int rc =
+            myr_contention_parse("t", (struct myr_str){changed.data, changed.len}, &back, &err);
+        snprintf(words, sizeof(words), "%u %s, %u are expected", counts[i],
+                 counts[i] == 1 ? "row" : "rows", want);
+        assert_int_equal(rc, counts[i] == want ? MYR_OK : MYR_EINVAL);
+        assert_true(counts[i] == want || strstr(err.message, words));
+    }
+}
+
 static void damaged_tables_are_refused_with_their_place(void **state)
 {
     (void)state;
@@ -195,6 +234,7 @@ int main(void)
         cmocka_unit_test(a_table_reads_back_as_it_was_written),
         cmocka_unit_test(a_table_is_this_text),
         cmocka_unit_test(rows_have_their_limits_and_their_order),
+        cmocka_unit_test(a_table_has_a_row_for_each_of_its_cells),
         cmocka_unit_test(damaged_tables_are_refused_with_their_place),
         cmocka_unit_test(another_kind_of_file_is_named),
     };

@@ -208,6 +208,43 @@ static void files_are_played_as_they_were(void **state)
     assert_kept("sim-sources.txt", &text);
 }
 
+/* Speeds and delays of each layer are the file's: of hosts, of leaves and of links to cores. */
+static void fabrics_of_files_have_their_speeds_by_layer(void **state)
+{
+    (void)state;
+    for (uint32_t way = 0; way < 6; way++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+        MYR_CLEANUP(myr_sim_topology_done) struct myr_sim_topology topology = {};
+        struct myr_err err = {};
+        const uint32_t gbps[] = {way & 1 ? 100 : 200, 400, way & 2 ? 800 : 400};
+        const uint32_t delay_ns[] = {500, 500, way > 3 ? 900 : 500};
+        myr_buf_puts(&text, "Nodes 64\nTiers 3\nPodsize 16\n");
+        for (uint32_t tier = 0; tier < 3; tier++) {
+            myr_buf_printf(&text,
+                           "Tier %u\nDownlink_speed_Gbps %u\nRadix_Down 4\n"
+                           "Downlink_Latency_ns %u\nSwitch_Latency_ns 300\n",
+                           tier, gbps[tier], delay_ns[tier]);
+            myr_buf_puts(&text, tier < 2 ? "Radix_Up 4\n" : "");
+        }
+        assert_int_equal(myr_file_write("speeds.topo", &text, &err), MYR_OK);
+        if (myr_sim_topology_make(&topology, "file:speeds.topo", &err) < 0) {
+            fail_msg("way %u: %s", way, err.message);
+        }
+        uint32_t seen = 0;
+        for (uint32_t i = 0; i < topology.design.cabletype_count; i++) {
+            uint32_t layer = topology.design.cabletypes[i].layer;
+            uint32_t tier = layer == MYR_LAYER_CORE ? 2 : layer == MYR_LAYER_FABRIC;
+            assert_int_equal(topology.design.cabletypes[i].gbps, gbps[tier]);
+            seen |= 1U << tier;
+        }
+        assert_int_equal(seen, 7);
+        assert_int_equal(topology.delay_ps, way > 3 ? -1 : 500 * MYR_PS_PER_NS);
+        assert_int_equal(topology.switch_ps, 300 * MYR_PS_PER_NS);
+        assert_int_equal(topology.scale_up_ps, -1);
+        unlink("speeds.topo");
+    }
+}
+
 /* Words that are no question, and some that just are: one line each. */
 static const char *const workloads[] = {
     "",
@@ -405,6 +442,7 @@ static void words_are_taken_or_refused_as_they_were(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fabrics_of_files_have_their_speeds_by_layer),
         cmocka_unit_test(files_are_played_as_they_were),
         cmocka_unit_test(words_are_taken_or_refused_as_they_were),
     };

@@ -97,10 +97,36 @@ static void schedules_are_what_they_were(void **state)
     assert_kept("sim-sends.txt", &sends);
 }
 
+/* Ranks of a domain and chunks that nobody has said: 0, which is as 1. */
+static void what_is_not_said_of_a_schedule_is_one(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 5 * MYR_ALGORITHM_AUTO * 6; i++) {
+        struct myr_collective_shape shape = {.collective = (enum myr_collective)(i % 5),
+                                             .algorithm = i / 5 % MYR_ALGORITHM_AUTO,
+                                             .ranks = 2 + i / (5 * MYR_ALGORITHM_AUTO),
+                                             .local = 1,
+                                             .bytes = 4096,
+                                             .chunks = 1};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf said = {};
+        put_plan(&said, &shape);
+        put_sends(&said, &shape);
+        for (uint32_t zero = 1; zero < 4; zero++) {
+            MYR_CLEANUP(myr_buf_done) struct myr_buf unsaid = {};
+            shape.local = zero & 1 ? 0 : 1;
+            shape.chunks = zero & 2 ? 0 : 1;
+            put_plan(&unsaid, &shape);
+            put_sends(&unsaid, &shape);
+            assert_string_equal(unsaid.data, said.data);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(schedules_are_what_they_were),
+        cmocka_unit_test(what_is_not_said_of_a_schedule_is_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
