@@ -91,8 +91,12 @@ CALL int connect(int fd, const struct sockaddr *at, socklen_t size)
         OWN(connect, fd, at, size);
     }
     const struct sockaddr_in *four = (const void *)at;
-    inet_ntop(AF_INET, &four->sin_addr, name, sizeof(name));
-    tell("connect %s %u", name, ntohs(four->sin_port));
+    const struct sockaddr_in6 *six = (const void *)at;
+    bool old = at->sa_family == AF_INET;
+    assert_int_equal(size, old ? sizeof(*four) : sizeof(*six));
+    inet_ntop(at->sa_family, old ? (const void *)&four->sin_addr : &six->sin6_addr, name,
+              sizeof(name));
+    tell("connect %s %u", name, ntohs(old ? four->sin_port : six->sin6_port));
     return (int)next("connect")->gives;
 }
 
@@ -162,6 +166,22 @@ CALL int close(int fd)
     OWN(close, fd);
 }
 
+static void put_address(struct addrinfo *to, const char *text)
+{
+    struct sockaddr_in *four = calloc(1, sizeof(*four));
+    struct sockaddr_in6 *six = calloc(1, sizeof(*six));
+    bool old = !strchr(text, ':');
+    assert_true(four && six);
+    *four = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(4680)};
+    *six = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_port = htons(4680)};
+    to->ai_family = old ? AF_INET : AF_INET6;
+    to->ai_addr = old ? (void *)four : (void *)six;
+    to->ai_addrlen = old ? sizeof(*four) : sizeof(*six);
+    assert_int_equal(
+        inet_pton(to->ai_family, text, old ? (void *)&four->sin_addr : &six->sin6_addr), 1);
+    free(old ? (void *)six : (void *)four);
+}
+
 CALL int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
                      struct addrinfo **ret)
 {
@@ -178,15 +198,9 @@ CALL int getaddrinfo(const char *host, const char *port, const struct addrinfo *
         size_t length = strcspn(text, ",");
         snprintf(one, sizeof(one), "%.*s", (int)length, text);
         text += length + (text[length] == ',');
-        struct sockaddr_in *four = calloc(1, sizeof(*four));
         *at = calloc(1, sizeof(**at));
-        assert_true(four && *at);
-        four->sin_family = AF_INET;
-        four->sin_port = htons(4680);
-        assert_int_equal(inet_pton(AF_INET, one, &four->sin_addr), 1);
-        (*at)->ai_family = AF_INET;
-        (*at)->ai_addr = (void *)four;
-        (*at)->ai_addrlen = sizeof(*four);
+        assert_non_null(*at);
+        put_address(*at, one);
         at = &(*at)->ai_next;
     }
     return 0;
@@ -231,6 +245,14 @@ static const struct {
      "127.255.255.254,126.0.0.1",
      0,
      {{"connect", -1, EHOSTUNREACH, NULL}}},
+    {"this machine, by its other address", "::1", 0, {{"recv", 0, 0, OK}}},
+    {"by the old one, where the other is not",
+     "::1,127.0.0.1",
+     0,
+     {{"connect", -1, ECONNREFUSED, NULL}, {"recv", 0, 0, OK}}},
+    {"another machine, by that kind of address", "::2,::1", 0, {}},
+    {"one beside this one", "fe80::1", 0, {}},
+    {"this one in the clothes of another", "::ffff:127.0.0.1", 0, {}},
     {"it takes a while",
      "127.0.0.1",
      0,
