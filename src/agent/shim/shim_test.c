@@ -187,6 +187,8 @@ static void play(const struct scene *which)
     "command: [sh, -c, '[ $LOCAL_RANK != 0 ] || " first "; " others "']\ndirectory: /\n"
 #define DEAF "trap : TERM; while :; do read x < /dev/zero; sleep 1000000; done"
 
+#define SILENT "command: [sh, -c, 'exec >&- 2>&-; kill -STOP $$; "
+
 static const struct scene scenes[] = {
     {"all end well", "command: ['true']\ndirectory: /\n", 2, 0, false, {}},
     {"what they wrote", EACH("echo iteration 7/9 \\|", "echo x"), 2, 0, false, {}},
@@ -214,6 +216,19 @@ static const struct scene scenes[] = {
      0,
      false,
      {}},
+    /* Nothing but its end tells of it, and that is looked at when it comes. */
+    {"one that has closed its output fails between two looks",
+     SILENT "exit 3']\ndirectory: /\n",
+     1,
+     0,
+     false,
+     {{2300, "goes on", ""}}},
+    {"and one that ends well",
+     SILENT "exit 0']\ndirectory: /\n",
+     2,
+     0,
+     false,
+     {{2300, "goes on", ""}}},
     {"no such program", "command: [/no/such/program]\ndirectory: /\n", 2, 0, false, {}},
     {"no such folder", "command: ['true']\ndirectory: /no/such\n", 1, 0, false, {}},
     {"no job file", "command: 7: 8\n", 1, 0, false, {}},
