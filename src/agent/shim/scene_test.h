@@ -221,6 +221,13 @@ static void put_gpu(const char *path)
     put_file(path, "information", "Device Minor: 5\n");
 }
 
+static int number_of(const char *text)
+{
+    uint64_t number = 0;
+    assert_true(myr_str_to_u64(myr_str_from(text), &number));
+    return (int)number;
+}
+
 /* Those below who have stopped themselves go on. */
 static void wake_children(void)
 {
@@ -275,6 +282,8 @@ static void act(const struct action *action)
         (void)kill(getpid(), SIGUSR1);
     } else if (strcmp(action->name, "goes on") == 0) {
         wake_children();
+    } else if (strcmp(action->name, "hears") == 0) {
+        (void)kill(getpid(), number_of(action->text));
     } else if (strcmp(action->name, "heard") == 0) {
         char text[64];
         snprintf(text, sizeof(text), "at_ns %lld\n", (long long)clock_ns);
