@@ -90,6 +90,7 @@ static struct myr_io_listener *listener, *wire;
 static struct end near, far;
 static struct hop hops[2]; /* towards the one who called, and beyond */
 static uint32_t accepted;
+static bool wire_stays; /* one end of it does not follow the other */
 
 static void on_open(void *context, struct myr_io_stream *stream)
 {
@@ -150,7 +151,7 @@ static void on_hop_closed(void *context, struct myr_io_stream *stream, const str
     (void)stream;
     (void)why;
     hop->stream = NULL;
-    if (hop->other->stream) {
+    if (hop->other->stream && !wire_stays) {
         myr_io_close(hop->other->stream);
     }
 }
@@ -291,6 +292,33 @@ static void a_session_that_fails_is_alone(void **state)
     end_all();
 }
 
+/* Whoever says good-bye by TLS has ended: nobody waits for the end of his socket. */
+static void a_good_bye_is_an_end_though_the_line_stays(void **state)
+{
+    (void)state;
+    begin_all();
+    for (uint32_t beyond = 0; beyond < 2; beyond++) {
+        join();
+        struct end *from = beyond ? &far : &near, *to = beyond ? &near : &far;
+        wire_stays = true;
+        myr_io_close(from->stream);
+        until(&to->closed);
+        until(&from->closed);
+        assert_string_equal(to->why, "by itself");
+        assert_string_equal(from->why, "by itself");
+        wire_stays = false;
+        settle();
+        assert_int_equal(near.closed + far.closed, 2);
+        for (uint32_t i = 0; i < 2; i++) {
+            if (hops[i].stream) {
+                myr_io_abort(hops[i].stream);
+            }
+        }
+        settle();
+    }
+    end_all();
+}
+
 /* Nobody is told of a connection that there is not, and the next one comes in. */
 static void who_cannot_be_accepted_is_nobody(void **state)
 {
@@ -366,6 +394,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_byte_that_is_changed_underway_ends_both),
         cmocka_unit_test(a_session_that_fails_is_alone),
+        cmocka_unit_test(a_good_bye_is_an_end_though_the_line_stays),
         cmocka_unit_test(who_cannot_be_accepted_is_nobody),
     };
     int failed = cmocka_run_group_tests(tests, begin, finish);
