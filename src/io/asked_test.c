@@ -404,6 +404,32 @@ static void addresses_have_an_end(void **state)
     story.len = len;
 }
 
+/* As each of the two has it, and written beside the host's name for the server to read. */
+static void an_address_without_a_port_has_the_usual_one(void **state)
+{
+    static const struct {
+        const char *url, *asks;
+    } all[] = {
+        {"http://head", "look up head 80\n"},     {"http://head/v1", "look up head 80\n"},
+        {"https://head", "look up head 443\n"},   {"https://head/v1", "look up head 443\n"},
+        {"http://head:1/v1", "look up head 1\n"}, {"https://head:65535", "look up head 65535\n"},
+        {"https://[::1]/", "look up ::1 443\n"},  {"http://[::1]", "look up ::1 80\n"},
+    };
+    (void)state;
+    size_t len = story.len;
+    addresses = NULL;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
+        struct myr_http_answer answer = {};
+        struct myr_http_request request = {.method = "GET", .url = all[i].url};
+        story.len = len;
+        on = true;
+        assert_int_equal(myr_http_ask(&request, NULL, NULL, &answer, NULL), MYR_EAWAY);
+        on = false;
+        assert_non_null(strstr(story.data + len, all[i].asks));
+    }
+    story.len = len;
+}
+
 /* --- contexts */
 
 static const char *refused; /* the call of OpenSSL that is not granted */
@@ -537,6 +563,7 @@ static void a_client_says_whom_it_means(void **state)
         const char *host, *asks, *name, *address;
     } all[] = {
         {"head", "head", "head", NULL},
+        {"h", "h", "h", NULL},
         {"10.0.0.1", NULL, NULL, "10.0.0.1"},
         {"::1", NULL, NULL, "0:0:0:0:0:0:0:1"},
         {NULL, NULL, NULL, NULL},
@@ -568,6 +595,7 @@ int main(void)
         cmocka_unit_test(a_request_call_by_call),
         cmocka_unit_test(what_is_sent_is_sent_to_the_last_byte),
         cmocka_unit_test(addresses_have_an_end),
+        cmocka_unit_test(an_address_without_a_port_has_the_usual_one),
         cmocka_unit_test(contexts_of_every_kind),
         cmocka_unit_test(a_client_says_whom_it_means),
     };
