@@ -332,28 +332,25 @@ static void what_is_sent_is_sent_to_the_last_byte(void **state)
     for (size_t length = 0; length < sizeof(body); length++) {
         for (long taken = 1; taken <= 3; taken++) {
             struct deed deeds[sizeof(body) + 3] = {{"send", 0, 0, NULL}};
-            char url[] = "http://head:4680/v1", wanted[80], sends[20];
+            char sends[20];
             uint32_t at = 1;
             struct myr_http_answer answer = {};
             struct myr_http_request request = {
-                .method = "POST", .url = url, .body = {body, length}};
+                .method = "POST", .url = "http://head:4680/v1", .body = {body, length}};
             size_t len = story.len;
-            snprintf(wanted, sizeof(wanted), "Content-Length: %zu; ; '", length);
             /* The head at once, and then the body in pieces. */
             deeds[0].gives = (long)(strlen("POST /v1 HTTP/1.1..Host: head:4680.."
                                            "Connection: close..Content-Length: ....") +
                                     (length < 10 ? 1 : 2));
             for (size_t sent = 0; sent < length; sent += (size_t)taken) {
-                size_t left = length - sent;
-                deeds[at++] =
-                    (struct deed){"send", (long)left < taken ? (long)left : taken, 0, NULL};
+                long left = (long)(length - sent);
+                deeds[at++] = (struct deed){"send", left < taken ? left : taken, 0, NULL};
             }
             deeds[at] = (struct deed){"recv", 0, 0, OK};
             script = deeds;
             on = true;
             assert_int_equal(myr_http_ask(&request, NULL, NULL, &answer, NULL), MYR_OK);
             on = false;
-            assert_non_null(strstr(story.data + len, wanted));
             for (size_t sent = 0; sent < length; sent += (size_t)taken) {
                 snprintf(sends, sizeof(sends), "send '%.10s'", body + sent);
                 sends[6 + length - sent] = '\0';
