@@ -177,6 +177,26 @@ static void a_node(void **state)
     holds(&text, "\"nics\":[],\"disks\":[]");
 }
 
+/* Null or a list, as the machine has it, but each of them there, and in this order. */
+static void every_part_of_a_node_is_told(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"host", "serial", "product", "cpus", "memory_bytes",
+                                       "gpus", "numa",   "pcie",    "nics", "disks"};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    collected(&text);
+    const char *at = text.data;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
+        char key[32];
+        snprintf(key, sizeof(key), "\"%s\":", keys[i]);
+        const char *found = strstr(at, key);
+        if (!found) {
+            fail_msg("no %s behind the others in %s", key, text.data);
+        }
+        at = found;
+    }
+}
+
 /* The number behind the word, wherever it stands; what is no such line or no number is 0. */
 static void memory_is_what_the_kernel_says(void **state)
 {
@@ -217,6 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_node),
         cmocka_unit_test(memory_is_what_the_kernel_says),
+        cmocka_unit_test(every_part_of_a_node_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
