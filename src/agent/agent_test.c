@@ -78,6 +78,15 @@ static void tests(void)
     tell(MYR_WIRE_TEST, 3, &(struct myr_wire_test){.id = 11, .name = MYR_STR("quick")});
 }
 
+/* While one is at it: what collects for the first collects for the others, and is asked once. */
+static void tests_thrice(void)
+{
+    trace("three tests at once");
+    for (uint32_t id = 12; id < 15; id++) {
+        tell(MYR_WIRE_TEST, 3, &(struct myr_wire_test){.id = id, .name = MYR_STR("quick")});
+    }
+}
+
 static void steps(void)
 {
     trace("it makes a step");
@@ -356,32 +365,44 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
     return remove(path);
 }
 
+static const struct action day[] = {{1500, tests, NULL},
+                                    {2500, starts, "state/run/5.1/started"},
+                                    {3700, steps, NULL},
+                                    {4200, fetches, NULL},
+                                    {4300, fetches_much, NULL},
+                                    {5200, acknowledges, NULL},
+                                    {5600, leases, NULL},
+                                    {6100, leases, NULL},
+                                    {7300, leases, NULL},
+                                    {8000, leases, NULL},
+                                    {8300, leases, NULL},
+                                    {8900, leases, NULL},
+                                    {10400, tests_thrice, NULL},
+                                    {12500, more_steps, NULL},
+                                    {13300, rings_between_looks, NULL},
+                                    {21500, loses_gpus, NULL},
+                                    {22500, collects_nothing, NULL},
+                                    {23500, breaks_off, NULL},
+                                    {29500, stops, "state/run/5.1/exit"},
+                                    {29600, rings, NULL},
+                                    {30500, acknowledges, NULL},
+                                    {32500, is_told_to_end, NULL},
+                                    {0, NULL, NULL}};
+static const struct action real[] = {{1500, tests, NULL},
+                                     {2500, loses_a_gpu, NULL},
+                                     {3500, collects_nonsense, NULL},
+                                     {4500, collects_much, NULL},
+                                     {5500, collects_much, NULL},
+                                     {6500, nobody_can_be_started, NULL},
+                                     {7500, tests, NULL},
+                                     {8500, somebody_can, NULL},
+                                     {9500, tests, NULL},
+                                     {80500, is_told_to_end, NULL},
+                                     {0, NULL, NULL}};
+
 static void an_agent(void **state)
 {
     (void)state;
-    static const struct action day[] = {
-        {1500, tests, NULL},           {2500, starts, "state/run/5.1/started"},
-        {3700, steps, NULL},           {4200, fetches, NULL},
-        {4300, fetches_much, NULL},    {5200, acknowledges, NULL},
-        {5600, leases, NULL},          {6100, leases, NULL},
-        {7300, leases, NULL},          {8000, leases, NULL},
-        {8300, leases, NULL},          {8900, leases, NULL},
-        {12500, more_steps, NULL},     {13300, rings_between_looks, NULL},
-        {21500, loses_gpus, NULL},     {22500, collects_nothing, NULL},
-        {23500, breaks_off, NULL},     {29500, stops, "state/run/5.1/exit"},
-        {29600, rings, NULL},          {30500, acknowledges, NULL},
-        {32500, is_told_to_end, NULL}, {0, NULL, NULL}};
-    static const struct action real[] = {{1500, tests, NULL},
-                                         {2500, loses_a_gpu, NULL},
-                                         {3500, collects_nonsense, NULL},
-                                         {4500, collects_much, NULL},
-                                         {5500, collects_much, NULL},
-                                         {6500, nobody_can_be_started, NULL},
-                                         {7500, tests, NULL},
-                                         {8500, somebody_can, NULL},
-                                         {9500, tests, NULL},
-                                         {80500, is_told_to_end, NULL},
-                                         {0, NULL, NULL}};
     static const struct action short_one[] = {{4500, is_told_to_end, NULL}, {0, NULL, NULL}};
     char path[128];
     assert_non_null(mkdtemp(root));

@@ -177,10 +177,67 @@ static void a_node(void **state)
     holds(&text, "\"nics\":[],\"disks\":[]");
 }
 
+/* Null or a list, as the machine has it, but each of them there, and in this order. */
+static void every_part_of_a_node_is_told(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"host", "serial", "product", "cpus", "memory_bytes",
+                                       "gpus", "numa",   "pcie",    "nics", "disks"};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    collected(&text);
+    const char *at = text.data;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
+        char key[32];
+        snprintf(key, sizeof(key), "\"%s\":", keys[i]);
+        const char *found = strstr(at, key);
+        if (!found) {
+            fail_msg("no %s behind the others in %s", key, text.data);
+        }
+        at = found;
+    }
+}
+
+/* The number behind the word, wherever it stands; what is no such line or no number is 0. */
+static void memory_is_what_the_kernel_says(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } all[] = {
+        {"MemTotal: 1 kB\n", 1024},
+        {"MemTotal:7 kB\n", 7168},
+        {"MemTotal:         3", 3072},
+        {"MemFree: 5 kB\nMemTotal: 9 kB\nMemTotal: 8 kB\n", 9216},
+        {"MemTotal: 18014398509481983 kB\n", 18446744073709550592U},
+        {"MemTotal: 0 kB\n", 0},
+        {"", 0},
+        {"MemFree: 5 kB\n", 0},
+        {"MemTotal 5 kB\n", 0},
+        {"MemTotal:", 0},
+        {"MemTotal: much\n", 0},
+        {"MemTotal: -5 kB\n", 0},
+        {"MemTotal: 99999999999999999999 kB\n", 0},
+    };
+    memcpy(root + sizeof(root) - 7, "XXXXXX", 6);
+    assert_non_null(mkdtemp(root));
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+        char line[80];
+        put("/proc/meminfo", all[i].text);
+        collected(&text);
+        snprintf(line, sizeof(line), "\"memory_bytes\":%llu,", (unsigned long long)all[i].bytes);
+        holds(&text, line);
+    }
+    take_away(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_node),
+        cmocka_unit_test(memory_is_what_the_kernel_says),
+        cmocka_unit_test(every_part_of_a_node_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,6 +131,41 @@ static void one_rename_makes_the_pair_count(void **state)
     folder_remove(folder);
 }
 
+/* PEM's lines need an end between two texts, and servers need not put one behind the last. */
+static void a_pair_is_read_whatever_the_certificate_ends_with(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {"\n", "", "\n\n", "\r\n"};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf ca = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf ca_key = {};
+    struct myr_err err = {};
+    assert_int_equal(myr_io_ca_create("test", 10, &ca, &ca_key, &err), MYR_OK);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(ends); i++) {
+        char folder[] = "/tmp/myr-enrol-XXXXXX";
+        MYR_CLEANUP(myr_buf_done) struct myr_buf csr = {};
+        MYR_CLEANUP(myr_buf_done) struct myr_buf cert = {};
+        struct myr_io_tls *tls = NULL;
+        assert_non_null(mkdtemp(folder));
+        assert_int_equal(enrol_ask(folder, "n1", &csr, &err), MYR_OK);
+        struct myr_io_sign sign = {
+            .ca_certificate = {ca.data, ca.len}, .ca_key = {ca_key.data, ca_key.len}, .days = 3};
+        struct myr_str asked = {csr.data, csr.len};
+        assert_int_equal(myr_io_ca_sign(&sign, asked, &cert, NULL, NULL, &err), MYR_OK);
+        assert_int_equal(cert.data[cert.len - 1], '\n');
+        cert.len--;
+        myr_buf_puts(&cert, ends[i]);
+        struct myr_wire_cert answer = {.certificate = {cert.data, cert.len},
+                                       .ca = {ca.data, ca.len}};
+        assert_int_equal(enrol_take(folder, &answer, &err), MYR_OK);
+        assert_true(enrol_is_done(folder));
+        if (enrol_tls(folder, &tls, &err) < 0) {
+            fail_msg("%zu: %s", i, err.message);
+        }
+        myr_io_tls_free(tls);
+        folder_remove(folder);
+    }
+}
+
 /* Another server may answer where nobody does; what this machine cannot do, none can. */
 static void what_keeps_it_from_asking_is_told(void **state)
 {
@@ -162,6 +197,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tokens),
         cmocka_unit_test(one_rename_makes_the_pair_count),
+        cmocka_unit_test(a_pair_is_read_whatever_the_certificate_ends_with),
         cmocka_unit_test(what_keeps_it_from_asking_is_told),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,6 +48,30 @@ static void nothing_else_changes_anything(void **state)
     }
 }
 
+/* Letters, digits, '-' and '_', each anywhere in the word, up to a length. */
+static void a_phase_is_one_plain_word(void **state)
+{
+    (void)state;
+    for (size_t len = 1; len <= PROGRESS_PHASE_MAX; len++) {
+        for (uint32_t byte = 1; byte < 256; byte++) {
+            bool letter = (byte | 0x20) >= 'a' && (byte | 0x20) <= 'z' && byte < 128;
+            bool plain = letter || (byte >= '0' && byte <= '9') || byte == '-' || byte == '_';
+            bool blank = byte == ' ' || (byte >= '\t' && byte <= '\r');
+            for (size_t at = 0; at < len && !blank; at += len > 3 ? (len + 1) / 2 : 1) {
+                struct progress progress = {.step = 3, .phase = "before"};
+                char text[80], word[PROGRESS_PHASE_MAX + 1] = {};
+                memset(word, 'w', len);
+                word[at] = (char)byte;
+                snprintf(text, sizeof(text), "step 5 phase %s", word);
+                bool good = plain && len < PROGRESS_PHASE_MAX;
+                assert_int_equal(progress_parse(myr_str_from(text), &progress), good);
+                assert_string_equal(progress.phase, good ? word : "before");
+                assert_int_equal(progress.step, good ? 5 : 3);
+            }
+        }
+    }
+}
+
 static void lines_of_known_programs_are_steps(void **state)
 {
     (void)state;
@@ -316,6 +340,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_datagram_says_step_and_phase),
         cmocka_unit_test(nothing_else_changes_anything),
+        cmocka_unit_test(a_phase_is_one_plain_word),
         cmocka_unit_test(lines_of_known_programs_are_steps),
         cmocka_unit_test(a_pattern_needs_its_group),
         cmocka_unit_test(a_pattern_does_not_grow_without_end),

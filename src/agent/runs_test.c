@@ -280,6 +280,44 @@ static void another_life(void)
     put_all("and once more: they were committed");
 }
 
+/* Folders that somebody has copied, or written into: before, between and behind the others. */
+static const struct {
+    const char *name;
+    uint64_t job; /* of the order in it; 0: nobody can read it */
+} strangers[] = {{"1.9", 2}, {"20.4x", 20}, {"20.40", 20}, {"33.1", 34}, {"35.1", 0}};
+
+static void put_strangers(const struct order *like)
+{
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(strangers); i++) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+        char path[AGENT_PATH_MAX];
+        struct order order = *like;
+        order.job = strangers[i].job;
+        order.epoch = 4;
+        order.boot = myr_str_from(runs.boot);
+        order_write(&order, &text);
+        snprintf(path, sizeof(path), "%s/run/%s", folder, strangers[i].name);
+        assert_int_equal(folder_make(path, 0700, NULL), MYR_OK);
+        struct myr_str said = {text.data, order.job ? text.len : text.len / 2};
+        assert_int_equal(file_put(path, "order", said, NULL), MYR_OK);
+    }
+}
+
+/* Nothing is made of them, and they are left as they are, for whoever wants to know. */
+static void take_strangers(void)
+{
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(strangers); i++) {
+        char path[AGENT_PATH_MAX];
+        snprintf(path, sizeof(path), "%s/run/%s", folder, strangers[i].name);
+        assert_true(file_is_there(path, "order"));
+        for (size_t k = 0; k < runs.items.count; k++) {
+            assert_string_not_equal(runs.items.items[k]->folder, path);
+            assert_true(runs.items.items[k]->job != 34 && runs.items.items[k]->job != 2);
+        }
+        folder_remove(path);
+    }
+}
+
 /* Eight are kept for their output; and those of another boot are nobody's. */
 static void what_is_kept(void)
 {
@@ -309,9 +347,11 @@ static void what_is_kept(void)
                           .state = MYR_STR("s")};
     order_write(&order, &text);
     assert_int_equal(file_put(path, "order", (struct myr_str){text.data, text.len}, NULL), MYR_OK);
+    put_strangers(&order);
     snprintf(path, sizeof(path), "%s/run/31.1", folder); /* an agent died before its order */
     assert_int_equal(folder_make(path, 0700, NULL), MYR_OK);
     opened();
+    take_strangers();
     assert_null(runs_find(&runs, 30, 0));
     assert_true(stops_has(&stops, 30, 1));
     assert_true(folder_is_gone(path));

@@ -91,8 +91,12 @@ CALL int connect(int fd, const struct sockaddr *at, socklen_t size)
         OWN(connect, fd, at, size);
     }
     const struct sockaddr_in *four = (const void *)at;
-    inet_ntop(AF_INET, &four->sin_addr, name, sizeof(name));
-    tell("connect %s %u", name, ntohs(four->sin_port));
+    const struct sockaddr_in6 *six = (const void *)at;
+    bool old = at->sa_family == AF_INET;
+    assert_int_equal(size, old ? sizeof(*four) : sizeof(*six));
+    inet_ntop(at->sa_family, old ? (const void *)&four->sin_addr : &six->sin6_addr, name,
+              sizeof(name));
+    tell("connect %s %u", name, ntohs(old ? four->sin_port : six->sin6_port));
     return (int)next("connect")->gives;
 }
 
@@ -162,6 +166,22 @@ CALL int close(int fd)
     OWN(close, fd);
 }
 
+static void put_address(struct addrinfo *to, const char *text)
+{
+    struct sockaddr_in *four = calloc(1, sizeof(*four));
+    struct sockaddr_in6 *six = calloc(1, sizeof(*six));
+    bool old = !strchr(text, ':');
+    assert_true(four && six);
+    *four = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(4680)};
+    *six = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_port = htons(4680)};
+    to->ai_family = old ? AF_INET : AF_INET6;
+    to->ai_addr = old ? (void *)four : (void *)six;
+    to->ai_addrlen = old ? sizeof(*four) : sizeof(*six);
+    assert_int_equal(
+        inet_pton(to->ai_family, text, old ? (void *)&four->sin_addr : &six->sin6_addr), 1);
+    free(old ? (void *)six : (void *)four);
+}
+
 CALL int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
                      struct addrinfo **ret)
 {
@@ -178,15 +198,9 @@ CALL int getaddrinfo(const char *host, const char *port, const struct addrinfo *
         size_t length = strcspn(text, ",");
         snprintf(one, sizeof(one), "%.*s", (int)length, text);
         text += length + (text[length] == ',');
-        struct sockaddr_in *four = calloc(1, sizeof(*four));
         *at = calloc(1, sizeof(**at));
-        assert_true(four && *at);
-        four->sin_family = AF_INET;
-        four->sin_port = htons(4680);
-        assert_int_equal(inet_pton(AF_INET, one, &four->sin_addr), 1);
-        (*at)->ai_family = AF_INET;
-        (*at)->ai_addr = (void *)four;
-        (*at)->ai_addrlen = sizeof(*four);
+        assert_non_null(*at);
+        put_address(*at, one);
         at = &(*at)->ai_next;
     }
     return 0;
@@ -231,6 +245,14 @@ static const struct {
      "127.255.255.254,126.0.0.1",
      0,
      {{"connect", -1, EHOSTUNREACH, NULL}}},
+    {"this machine, by its other address", "::1", 0, {{"recv", 0, 0, OK}}},
+    {"by the old one, where the other is not",
+     "::1,127.0.0.1",
+     0,
+     {{"connect", -1, ECONNREFUSED, NULL}, {"recv", 0, 0, OK}}},
+    {"another machine, by that kind of address", "::2,::1", 0, {}},
+    {"one beside this one", "fe80::1", 0, {}},
+    {"this one in the clothes of another", "::ffff:127.0.0.1", 0, {}},
     {"it takes a while",
      "127.0.0.1",
      0,
@@ -301,6 +323,46 @@ static void a_request_call_by_call(void **state)
     }
 }
 
+/* A body of any length is sent to its last byte, however little the system takes of it at once. */
+static void what_is_sent_is_sent_to_the_last_byte(void **state)
+{
+    static const char body[] = "0123456789";
+    (void)state;
+    addresses = "127.0.0.1";
+    for (size_t length = 0; length < sizeof(body); length++) {
+        for (long taken = 1; taken <= 3; taken++) {
+            struct deed deeds[sizeof(body) + 3] = {{"send", 0, 0, NULL}};
+            char sends[20];
+            uint32_t at = 1;
+            struct myr_http_answer answer = {};
+            struct myr_http_request request = {
+                .method = "POST", .url = "http://head:4680/v1", .body = {body, length}};
+            size_t len = story.len;
+            /* The head at once, and then the body in pieces. */
+            deeds[0].gives = (long)(strlen("POST /v1 HTTP/1.1..Host: head:4680.."
+                                           "Connection: close..Content-Length: ....") +
+                                    (length < 10 ? 1 : 2));
+            for (size_t sent = 0; sent < length; sent += (size_t)taken) {
+                long left = (long)(length - sent);
+                deeds[at++] = (struct deed){"send", left < taken ? left : taken, 0, NULL};
+            }
+            deeds[at] = (struct deed){"recv", 0, 0, OK};
+            script = deeds;
+            on = true;
+            assert_int_equal(myr_http_ask(&request, NULL, NULL, &answer, NULL), MYR_OK);
+            on = false;
+            for (size_t sent = 0; sent < length; sent += (size_t)taken) {
+                snprintf(sends, sizeof(sends), "send '%.10s'", body + sent);
+                sends[6 + length - sent] = '\0';
+                assert_non_null(strstr(story.data + len, sends));
+            }
+            assert_null(script->call); /* no more and no less was sent */
+            myr_http_answer_done(&answer);
+            story.len = len;
+        }
+    }
+}
+
 /* An address of any length is refused or told as it is: what is cut would be another. */
 static void addresses_have_an_end(void **state)
 {
@@ -335,6 +397,32 @@ static void addresses_have_an_end(void **state)
         if (i % 2 == 0) {
             assert_memory_equal(err.message, base, strlen(base));
         }
+    }
+    story.len = len;
+}
+
+/* As each of the two has it, and written beside the host's name for the server to read. */
+static void an_address_without_a_port_has_the_usual_one(void **state)
+{
+    static const struct {
+        const char *url, *asks;
+    } all[] = {
+        {"http://head", "look up head 80\n"},
+        {"https://head/v1", "look up head 443\n"},
+        {"https://head:65535", "look up head 65535\n"},
+        {"https://[::1]/", "look up ::1 443\n"},
+    };
+    (void)state;
+    size_t len = story.len;
+    addresses = NULL;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
+        struct myr_http_answer answer = {};
+        struct myr_http_request request = {.method = "GET", .url = all[i].url};
+        story.len = len;
+        on = true;
+        assert_int_equal(myr_http_ask(&request, NULL, NULL, &answer, NULL), MYR_EAWAY);
+        on = false;
+        assert_non_null(strstr(story.data + len, all[i].asks));
     }
     story.len = len;
 }
@@ -472,6 +560,7 @@ static void a_client_says_whom_it_means(void **state)
         const char *host, *asks, *name, *address;
     } all[] = {
         {"head", "head", "head", NULL},
+        {"h", "h", "h", NULL},
         {"10.0.0.1", NULL, NULL, "10.0.0.1"},
         {"::1", NULL, NULL, "0:0:0:0:0:0:0:1"},
         {NULL, NULL, NULL, NULL},
@@ -501,7 +590,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_request_call_by_call),
+        cmocka_unit_test(what_is_sent_is_sent_to_the_last_byte),
         cmocka_unit_test(addresses_have_an_end),
+        cmocka_unit_test(an_address_without_a_port_has_the_usual_one),
         cmocka_unit_test(contexts_of_every_kind),
         cmocka_unit_test(a_client_says_whom_it_means),
     };

@@ -260,6 +260,39 @@ static void what_is_not_meant_is_not_signed(void **state)
     }
 }
 
+/*
+ * Two hex digits for each byte that was asked for, from the fewest to the most; each of these is
+ * drawn: of many secrets no place always has the same.
+ */
+static void secrets_are_drawn_to_the_last_byte(void **state)
+{
+    static const uint32_t sizes[] = {8, 9, 16, 24, 31, 32, 63, 64};
+    enum { DRAWS = 40 };
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(sizes); i++) {
+        struct myr_buf first = {};
+        bool differs[128] = {};
+        for (uint32_t draw = 0; draw < DRAWS; draw++) {
+            struct myr_buf secret = {};
+            struct myr_err err = {};
+            myr_buf_puts(&secret, "behind ");
+            assert_int_equal(myr_io_secret(sizes[i], &secret, &err), MYR_OK);
+            assert_memory_equal(secret.data, "behind ", 7); /* it is put behind what is there */
+            assert_int_equal(secret.len, 7 + 2 * sizes[i]);
+            assert_int_equal(strspn(secret.data + 7, "0123456789abcdef"), 2 * sizes[i]);
+            myr_buf_puts(&first, draw == 0 ? secret.data : "");
+            for (uint32_t k = 0; k < 2 * sizes[i]; k++) {
+                differs[k] = differs[k] || secret.data[7 + k] != first.data[7 + k];
+            }
+            myr_buf_done(&secret);
+        }
+        for (uint32_t k = 0; k < 2 * sizes[i]; k++) { /* the same forty times is one in 16^39 */
+            assert_true(differs[k]);
+        }
+        myr_buf_done(&first);
+    }
+}
+
 /* Libraries keep some memory for good; whatever is done a second time may take no more. */
 static void nothing_more_is_kept_the_second_time(void **state)
 {
@@ -267,6 +300,7 @@ static void nothing_more_is_kept_the_second_time(void **state)
         a_certificate_is_renewed_with_its_names,
         certificates_are_for_one_use,
         what_is_not_meant_is_not_signed,
+        secrets_are_drawn_to_the_last_byte,
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(tests); i++) {
         tests[i](state);
@@ -285,6 +319,7 @@ int main(void)
         cmocka_unit_test(addresses_have_four_bytes_or_sixteen),
         cmocka_unit_test(certificates_are_for_one_use),
         cmocka_unit_test(what_is_not_meant_is_not_signed),
+        cmocka_unit_test(secrets_are_drawn_to_the_last_byte),
         cmocka_unit_test(nothing_more_is_kept_the_second_time),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,6 +165,31 @@ static void new_streams_are_shown_the_new_certificate(void **state)
     (void)uv_run(&loop, UV_RUN_DEFAULT);
 }
 
+/* Certificates are renewed for years: one that is shown no more is given back. */
+static void what_is_shown_no_more_is_given_back(void **state)
+{
+    (void)state;
+    struct myr_err err = {};
+    struct myr_io_listener *listener;
+    struct myr_io_tls *first = papers("first", NULL);
+    long before = 0;
+    assert_int_equal(myr_io_listen(&loop, "127.0.0.1", 0, first, &service, &listener, &err),
+                     MYR_OK);
+    myr_io_tls_free(first);
+    for (uint32_t round = 0; round < 5; round++) {
+        struct myr_io_tls *next = papers("next", NULL);
+        myr_io_listener_show(listener, next);
+        myr_io_tls_free(next);
+        if (round > 0) {
+            assert_int_equal(myr_leaks_now(), before);
+        }
+        before = myr_leaks_now();
+    }
+    myr_io_listener_close(listener);
+    (void)uv_run(&loop, UV_RUN_DEFAULT);
+    assert_true(myr_leaks_now() <= before);
+}
+
 /* Also where more of what the peer has said is there already, and much is still to go out. */
 static void who_has_closed_hears_nothing_more(void **state)
 {
@@ -304,6 +329,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(new_streams_are_shown_the_new_certificate),
+        cmocka_unit_test(what_is_shown_no_more_is_given_back),
         cmocka_unit_test(who_has_closed_hears_nothing_more),
         cmocka_unit_test(a_closed_listener_lets_nobody_in),
         cmocka_unit_test(more_than_enough_are_told_so),

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/rsa.h>
 
 #include "leaks.h"
 #include "myriad/io/ca.h"
@@ -267,6 +269,68 @@ static void texts_that_are_no_papers_are_named(void **state)
     papers_done(&q);
 }
 
+/* A certificate whose key is so short that anybody finds it out; signed by itself. */
+static void make_weak(struct myr_buf *ret)
+{
+    EVP_PKEY *key = EVP_RSA_gen(512);
+    X509 *made = X509_new();
+    BIO *bio = BIO_new(BIO_s_mem());
+    char *data;
+    assert_true(key && made && bio);
+    assert_int_equal(X509_set_version(made, X509_VERSION_3), 1);
+    assert_non_null(X509_gmtime_adj(X509_getm_notBefore(made), 0));
+    assert_non_null(X509_gmtime_adj(X509_getm_notAfter(made), 86400));
+    assert_int_equal(X509_set_pubkey(made, key), 1);
+    assert_true(X509_sign(made, key, EVP_sha256()) > 0);
+    assert_int_equal(PEM_write_bio_X509(bio, made), 1);
+    size_t size = (size_t)BIO_get_mem_data(bio, &data);
+    myr_buf_put(ret, data, size);
+    BIO_free(bio);
+    X509_free(made);
+    EVP_PKEY_free(key);
+}
+
+/* One of a chain that cannot be shown, wherever it stands, is told; the rest is not shown alone. */
+static void a_chain_is_shown_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    struct papers p = papers_of("head", "test");
+    struct myr_buf weak = {};
+    make_weak(&weak);
+    const struct {
+        const struct myr_buf *texts[4];
+        bool good;
+    } cases[] = {{{&p.certificate}, true},
+                 {{&p.certificate, &p.ca}, true},
+                 {{&weak}, false},
+                 {{&weak, &p.certificate}, false},
+                 {{&p.certificate, &weak}, false},
+                 {{&p.certificate, &p.ca, &weak}, false},
+                 {{&p.certificate, &weak, &p.ca}, false}};
+    for (size_t c = 0; c < MYR_ARRAY_COUNT(cases); c++) {
+        struct myr_buf text = {};
+        struct myr_err err = {};
+        struct myr_io_tls *tls = NULL;
+        put_all(&text, cases[c].texts);
+        const struct myr_io_tls_names names = {.certificate_pem = text.data,
+                                               .key_pem = p.key.data,
+                                               .ca_pem = p.ca.data,
+                                               .server = true};
+        int rc = myr_io_tls_create(&names, &tls, &err);
+        if (rc != (cases[c].good ? MYR_OK : MYR_EINVAL)) {
+            fail_msg("case %zu: %s '%s'", c, myr_err_name(rc), err.message);
+        }
+        assert_int_equal(tls != NULL, cases[c].good);
+        static const char said[] = "the client's certificate: no certificate: error:";
+        assert_int_equal(strncmp(err.message, said, strlen(said)) == 0, !cases[c].good);
+        assert_int_equal(ERR_peek_error(), 0);
+        myr_io_tls_free(tls);
+        myr_buf_done(&text);
+    }
+    myr_buf_done(&weak);
+    papers_done(&p);
+}
+
 /* Libraries keep some memory for good; whatever is done a second time may take no more. */
 static void nothing_more_is_kept_the_second_time(void **state)
 {
@@ -274,6 +338,7 @@ static void nothing_more_is_kept_the_second_time(void **state)
         a_fingerprint_is_of_the_authority_anywhere_in_the_chain,
         every_authority_of_a_text_is_believed,
         texts_that_are_no_papers_are_named,
+        a_chain_is_shown_whole_or_not_at_all,
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(tests); i++) {
         long before = myr_leaks_now();
@@ -311,6 +376,7 @@ int main(void)
         cmocka_unit_test(a_fingerprint_is_of_the_authority_anywhere_in_the_chain),
         cmocka_unit_test(every_authority_of_a_text_is_believed),
         cmocka_unit_test(texts_that_are_no_papers_are_named),
+        cmocka_unit_test(a_chain_is_shown_whole_or_not_at_all),
         cmocka_unit_test(nothing_more_is_kept_the_second_time),
     };
     int failures = cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,6 +45,8 @@ QUESTIONS = (
     "fit --model llama3-8b --gpus 16 --device h100 --batch 32",
     "fit --model llama3-8b --gpus 2 --device h100 --batch 2 --exhaustive",
     "plan examples/h100-64.yaml --out planned",
+    "plan grow examples/h100-64.yaml examples/h100-128.yaml",
+    "plan audit d/bom.csv --spec examples/h100-64.yaml",
     "whatif state.myr",
     # Refused when it has begun, and with nothing to show.
     "route found d/design.myr d/bom.csv",

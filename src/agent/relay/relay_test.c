@@ -455,7 +455,7 @@ static void the_controller_goes(void)
     myr_io_close(controller.stream);
     settle();
     look("the controller goes: who was welcome waits");
-    say_as(&agents[0], MYR_WIRE_STARTED, 41, &result);
+    say_as(&agents[0], MYR_WIRE_STOPPED, 41, &result);
     settle();
     myr_io_write(agents[1].stream, MYR_STR("nonsense, nonsense, nonsense, nonsense\n"));
     settle();

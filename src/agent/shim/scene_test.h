@@ -221,6 +221,30 @@ static void put_gpu(const char *path)
     put_file(path, "information", "Device Minor: 5\n");
 }
 
+static int number_of(const char *text)
+{
+    uint64_t number = 0;
+    assert_true(myr_str_to_u64(myr_str_from(text), &number));
+    return (int)number;
+}
+
+/* Those below who have stopped themselves go on. */
+static void wake_children(void)
+{
+    char path[64];
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)getpid(), (int)getpid());
+    assert_int_equal(file_get(path, "children", &text, NULL), MYR_OK);
+    for (const char *at = text.data; at && *at;) {
+        size_t len = strcspn(at, " \n");
+        uint64_t child;
+        if (myr_str_to_u64((struct myr_str){at, len}, &child)) {
+            (void)kill((pid_t)child, SIGCONT);
+        }
+        at += len + (at[len] != '\0');
+    }
+}
+
 static void act(const struct action *action)
 {
     trace("%s %s", action->name, action->text);
@@ -256,6 +280,10 @@ static void act(const struct action *action)
         folder_remove(folder);
     } else if (strcmp(action->name, "wakes") == 0) {
         (void)kill(getpid(), SIGUSR1);
+    } else if (strcmp(action->name, "goes on") == 0) {
+        wake_children();
+    } else if (strcmp(action->name, "hears") == 0) {
+        (void)kill(getpid(), number_of(action->text));
     } else if (strcmp(action->name, "heard") == 0) {
         char text[64];
         snprintf(text, sizeof(text), "at_ns %lld\n", (long long)clock_ns);

@@ -187,6 +187,8 @@ static void play(const struct scene *which)
     "command: [sh, -c, '[ $LOCAL_RANK != 0 ] || " first "; " others "']\ndirectory: /\n"
 #define DEAF "trap : TERM; while :; do read x < /dev/zero; sleep 1000000; done"
 
+#define SILENT "command: [sh, -c, 'exec >&- 2>&-; kill -STOP $$; "
+
 static const struct scene scenes[] = {
     {"all end well", "command: ['true']\ndirectory: /\n", 2, 0, false, {}},
     {"what they wrote", EACH("echo iteration 7/9 \\|", "echo x"), 2, 0, false, {}},
@@ -214,6 +216,19 @@ static const struct scene scenes[] = {
      0,
      false,
      {}},
+    /* Nothing but its end tells of it, and that is looked at when it comes. */
+    {"one that has closed its output fails between two looks",
+     SILENT "exit 3']\ndirectory: /\n",
+     1,
+     0,
+     false,
+     {{2300, "goes on", ""}}},
+    {"and one that ends well",
+     SILENT "exit 0']\ndirectory: /\n",
+     2,
+     0,
+     false,
+     {{2300, "goes on", ""}}},
     {"no such program", "command: [/no/such/program]\ndirectory: /\n", 2, 0, false, {}},
     {"no such folder", "command: ['true']\ndirectory: /no/such\n", 1, 0, false, {}},
     {"no job file", "command: 7: 8\n", 1, 0, false, {}},
@@ -263,6 +278,16 @@ static const struct scene scenes[] = {
      0,
      false,
      {{2000, "stop", "grace_s 300\n"}, {9000, "stop", "grace_s 20\n"}, {9001, "wakes", ""}}},
+    {"what a terminal and a host say to end is not for it", /* SIGHUP, SIGINT, SIGPIPE, SIGTERM */
+     SLEEPS,
+     1,
+     0,
+     false,
+     {{1100, "hears", "1"},
+      {2200, "hears", "2"},
+      {3300, "hears", "13"},
+      {4400, "hears", "15"},
+      {5500, "stop", "grace_s 3\n"}}},
     {"its lease runs out", SLEEPS, 1, 60, false, {}},
     {"its lease is long, for the server was heard",
      SLEEPS,

@@ -66,6 +66,65 @@ static void ours_win_over_the_job_file(void **state)
     myr_arena_done(&arena);
 }
 
+/* Those that say who and where a rank's user is; the user may say it otherwise. */
+static bool is_free(const char *name)
+{
+    static const char *const names[] = {"PATH", "HOME", "USER", "LOGNAME", "SHELL"};
+    bool found = false;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
+        found = found || strcmp(names[i], name) == 0;
+    }
+    return found;
+}
+
+/*
+ * Each name that a rank is given, in a job file too, as its first, second or last variable: it is
+ * there once, and ours unless it is free. Names that are longer or shorter are others.
+ */
+static void no_name_is_there_twice_wherever_the_job_puts_it(void **state)
+{
+    (void)state;
+    static const char *const none[] = {NULL};
+    struct order all = order;
+    struct jobfile job = {.command = none, .env = none, .checkpoint = "/ck"};
+    struct myr_arena arena;
+    uint32_t count = 0, looked_at = 0;
+    myr_arena_init(&arena);
+    all.array_index = 3;
+    const char *const *base = start_env(&arena, &all, &job, &person, 1);
+    while (base[count]) {
+        count++;
+    }
+    assert_true(count > 20);
+    for (uint32_t i = 0; i < count * 3; i++) {
+        char name[64], theirs[80], longer[80], shorter[80];
+        snprintf(name, sizeof(name), "%.*s", (int)strcspn(base[i / 3], "="), base[i / 3]);
+        snprintf(theirs, sizeof(theirs), "%s=theirs", name);
+        snprintf(longer, sizeof(longer), "%sX=longer", name);
+        snprintf(shorter, sizeof(shorter), "X%s=other", name);
+        const char *env[] = {longer, shorter, longer, NULL};
+        env[i % 3] = theirs;
+        job.env = env;
+        const char *const *got = start_env(&arena, &all, &job, &person, 1);
+        uint32_t got_count = 0;
+        while (got[got_count]) {
+            got_count++;
+        }
+        assert_int_equal(got_count, count + (i % 3 == 1 ? 1 : 2));
+        for (uint32_t k = 0; k < count; k++) {
+            char each[64];
+            snprintf(each, sizeof(each), "%.*s", (int)strcspn(base[k], "="), base[k]);
+            const char *value = find(got, each);
+            assert_non_null(value);
+            bool said = k == i / 3 && is_free(each);
+            assert_string_equal(value, said ? "theirs" : base[k] + strlen(each) + 1);
+            looked_at++;
+        }
+    }
+    assert_int_equal(looked_at, 3 * count * count);
+    myr_arena_done(&arena);
+}
+
 static bool has_podman(const char *program)
 {
     return strcmp(program, "podman") == 0;
@@ -345,6 +404,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ours_win_over_the_job_file),
+        cmocka_unit_test(no_name_is_there_twice_wherever_the_job_puts_it),
         cmocka_unit_test(an_image_is_run_by_who_is_there),
         cmocka_unit_test(all_of_it),
         cmocka_unit_test(nobody_runs_as_root),

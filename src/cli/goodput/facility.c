@@ -46,8 +46,8 @@ void cli_goodput_show_facility(struct myr_answer *answer, const struct myr_run_f
     const struct myr_run_facility *f = facility;
     char it[MYR_PLAN_POWER_MAX], all[MYR_PLAN_POWER_MAX], some[64] = "";
     if (f->without_watts > 0) {
-        snprintf(some, sizeof(some), "; %u device%s without a figure", f->without_watts,
-                 cli_s(f->without_watts));
+        snprintf(some, sizeof(some), "; %s without a figure",
+                 MYR_COUNT(f->without_watts, "device"));
     }
     myr_answer_fact(answer, "power", "%s with cooling: %s IT (%s%s), PUE %.4g (%s)",
                     myr_plan_power(f->it_watts.value * f->pue.value / 1000, all),
