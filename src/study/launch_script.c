@@ -251,7 +251,7 @@ static void put_srun(const struct myr_launch *l, const struct myr_launch_case *o
 static void put_slurm_name(struct myr_buf *buf, const char *name)
 {
     for (const char *at = name; *at; at++) {
-        /* Other letters of ASCII become a dash, for a blank would end the directive; Chinese stays. */
+        /* The rest of ASCII becomes a dash, for a blank ends the directive; Chinese stays. */
         bool plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
                      (*at >= '0' && *at <= '9') || *at == '.' || *at == '-' || *at == '_' ||
                      (unsigned char)*at >= 0x80;
