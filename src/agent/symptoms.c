@@ -116,8 +116,10 @@ static void on_lines(uv_poll_t *poll, int status, int events)
         struct symptom symptom;
         MYR_ASSERT(symptoms->line_len < sizeof(symptoms->line));
         symptoms->line[symptoms->line_len] = '\0';
+        /* What is full was longer: its beginning may say another number. */
+        bool whole = symptoms->line_len + 1 < sizeof(symptoms->line);
         symptoms->line_len = 0;
-        if (symptoms_parse(symptoms->line, &symptom)) {
+        if (whole && symptoms_parse(symptoms->line, &symptom)) {
             say("GPU %u: Xid %u", symptom.gpu, symptom.xid);
             keep(symptoms, &symptom);
         }

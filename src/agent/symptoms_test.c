@@ -67,6 +67,14 @@ static int watch(void)
             return 3;
         }
     }
+    /* Whose beginning would be understood, with other digits behind it. */
+    memset(line, '0', sizeof(line));
+    memcpy(line, "xid 9 ", 6);
+    line[62] = '7';
+    line[sizeof(line) - 1] = '\n';
+    if (write(STDOUT_FILENO, line, sizeof(line)) < 0) {
+        return 3;
+    }
     for (int gpu = 0; gpu < 2 * SYMPTOMS_MAX; gpu++) {
         int len = snprintf(line, sizeof(line), "xid %d 48\n", gpu);
         if (write(STDOUT_FILENO, line, (size_t)len) < 0) {

@@ -35,8 +35,8 @@ MYR_MUST_USE int myr_io_connect(uv_loop_t *loop, const char *host, uint16_t port
                                 struct myr_io_tls *tls, const struct myr_io_calls *calls,
                                 void *context, struct myr_io_stream **ret, struct myr_err *err);
 /*
- * Streams that come in call 'accept', which says what the calls' context is; NULL refuses it.
- * Port 0: any, told by myr_io_port().
+ * Streams that come in call 'accept', which says what the calls' context is, never NULL: the end
+ * of each is told to it. Port 0: any, told by myr_io_port().
  */
 struct myr_io_service {
     struct myr_io_calls calls;
