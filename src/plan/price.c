@@ -310,6 +310,13 @@ static double item_base(const struct plan *plan, const struct myr_spec_item *ite
     }
 }
 
+/* A started piece is a whole one, but for what the product of two decimals is off by. */
+static uint64_t started_pieces(double quantity)
+{
+    uint64_t whole = (uint64_t)quantity;
+    return whole + (quantity - (double)whole > quantity * 1e-15);
+}
+
 /* Items of one system; with 'others' those of no network. */
 static void item_rows(struct plan *plan, const char *system, bool others)
 {
@@ -324,14 +331,13 @@ static void item_rows(struct plan *plan, const char *system, bool others)
             continue;
         }
         double base = item_base(plan, item);
-        double quantity = item->quantity * base; /* a started piece is a whole one, below */
         const struct myr_part *part = part_at(plan, item->part);
         plan_bill_row(plan, item->system, item->name ? item->name : part->title, item->part,
-                      (uint64_t)(quantity + 0.999999),
+                      started_pieces(item->quantity * base),
                       item->per == MYR_PER_PIECE ? "as many as the spec asks for"
                                                  : myr_arena_printf(plan->arena, "asked for per %s",
                                                                     myr_per_names[item->per]),
-                      myr_arena_printf(plan->arena, "%g * %g", item->quantity, base));
+                      myr_arena_printf(plan->arena, "%.15g * %.15g", item->quantity, base));
     }
 }
 
