@@ -310,13 +310,6 @@ static double item_base(const struct plan *plan, const struct myr_spec_item *ite
     }
 }
 
-/* A started piece is a whole one, but for what the product of two decimals is off by. */
-static uint64_t started_pieces(double quantity)
-{
-    uint64_t whole = (uint64_t)quantity;
-    return whole + (quantity - (double)whole > quantity * 1e-15);
-}
-
 /* Items of one system; with 'others' those of no network. */
 static void item_rows(struct plan *plan, const char *system, bool others)
 {
@@ -333,7 +326,7 @@ static void item_rows(struct plan *plan, const char *system, bool others)
         double base = item_base(plan, item);
         const struct myr_part *part = part_at(plan, item->part);
         plan_bill_row(plan, item->system, item->name ? item->name : part->title, item->part,
-                      started_pieces(item->quantity * base),
+                      plan_started_pieces(item->quantity * base),
                       item->per == MYR_PER_PIECE ? "as many as the spec asks for"
                                                  : myr_arena_printf(plan->arena, "asked for per %s",
                                                                     myr_per_names[item->per]),

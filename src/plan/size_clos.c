@@ -461,6 +461,15 @@ static int check_keys(struct plan *plan, const struct net_plan *net, struct myr_
             MYR_TRY(unused_key(plan, net, keys[i].key, keys[i].needs, err));
         }
     }
+    /* The ports of a leaf are more than its ratio: they win, and that is said. */
+    double made = net->out.oversubscription_milli[0] / 1000.0;
+    if (net->out.tiers > 1 && spec->leaf_down && spec->leaf_up && spec->oversubscription_count &&
+        (made > spec->oversubscription[0] * 1.01 || made < spec->oversubscription[0] * 0.99)) {
+        plan_finding(plan, MYR_SEVERITY_WARNING, "key-unused", myr_net_names[net->id],
+                     "leave 'oversubscription' out, or one of the two",
+                     "'oversubscription' is %g, but 'leaf_down' and 'leaf_up' make %g:1",
+                     spec->oversubscription[0], made);
+    }
     return MYR_OK;
 }
 

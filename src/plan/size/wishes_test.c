@@ -2,6 +2,7 @@
  * What a spec asks for against what is counted: figures that follow from the spec by one line of
  * arithmetic, held against that line.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -123,6 +124,62 @@ static void cards_that_a_server_has_not_are_told(void **state)
     }
 }
 
+/* Groups differ in what their GPUs draw: the mean goes for all of them. */
+static void every_gpu_counts_with_its_own_watts(void **state)
+{
+    struct planned p;
+    (void)state;
+    planned_begin(
+        &p, "groups: [{name: b, servers: 60, server: b200-8gpu}, {name: a, servers: 4, server: "
+            "a100-8gpu, networks: [oob]}]\nnetworks: {compute: , oob: }\nfacility: {per_gpu: "
+            "{host_w: 500, "
+            "other_share: 0}, step: {idle_share: 0}}\n");
+    double kw = 32 * 0.4 + 480 * 1.0;
+    assert_true(fabs(planned_number(&p, "power.step.kw") - kw) < 1e-6);
+    assert_true(fabs(planned_number(&p, "power.per_gpu.gpu_w") - kw * 1000 / 512) < 1e-6);
+    assert_true(fabs(planned_number(&p, "power.it.kw") - kw - 512 * 0.5) < 1e-6);
+    planned_end(&p);
+}
+
+/* Keys that are not heeded are told, and what cannot be is refused. */
+static void keys_that_change_nothing_are_told(void **state)
+{
+    static const struct {
+        const char *network;
+        bool told;
+    } cases[] = {
+        {"service: {switch: sn5600}", true},
+        {"service: {spine_switch: sn5600}", true},
+        {"service: {uplink_gbps: 400}", true},
+        {"service: {oversubscription: 4}", true},
+        {"oob: {leaf_down: 4}", true},
+        {"service: {access_switch: eth-access-25g, homes: 1}", false},
+        {"compute: {leaf_down: 32, leaf_up: 32, oversubscription: 4, tiers: 2}", true},
+        {"compute: {leaf_down: 32, leaf_up: 16, oversubscription: 2, tiers: 2}", false},
+        {"compute: {leaf_down: 32, oversubscription: 4, tiers: 2}", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        struct planned p;
+        char text[160];
+        snprintf(text, sizeof(text), "servers: 40\nnetworks: {%s}\n", cases[i].network);
+        planned_begin(&p, text);
+        assert_int_equal(planned_finding(&p, "key-unused") != NULL, cases[i].told);
+        planned_end(&p);
+    }
+}
+
+static void an_access_network_has_one_plane(void **state)
+{
+    struct planned p;
+    (void)state;
+    planned_read(&p, "servers: 40\nnetworks: {service: {planes: 2}}\n");
+    assert_true(myr_plan(&p.arena, &p.catalog, &p.spec, &p.design, &p.err) < 0);
+    assert_string_equal(p.err.message,
+                        "test.yaml:2:21: topology 'access' is built in one plane only");
+    planned_end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +188,9 @@ int main(void)
         cmocka_unit_test(a_started_piece_is_a_whole_one),
         cmocka_unit_test(a_quantity_is_shown_as_it_was_given),
         cmocka_unit_test(cards_that_a_server_has_not_are_told),
+        cmocka_unit_test(every_gpu_counts_with_its_own_watts),
+        cmocka_unit_test(keys_that_change_nothing_are_told),
+        cmocka_unit_test(an_access_network_has_one_plane),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
