@@ -164,8 +164,8 @@ static double gpu_watts(const struct plan *plan, const char **ret_names)
             return each;
         }
         watts += each * (double)count;
-        *ret_names = myr_arena_printf(plan->arena, "%s%s%llu %s of %g W", *ret_names,
-                                      i ? ", " : "", (unsigned long long)count, name, each);
+        *ret_names = myr_arena_printf(plan->arena, "%s%s%llu %s of %g W", *ret_names, i ? ", " : "",
+                                      (unsigned long long)count, name, each);
     }
     return plan->gpus ? watts / plan->gpus : 0;
 }
