@@ -180,6 +180,18 @@ static void an_access_network_has_one_plane(void **state)
     planned_end(&p);
 }
 
+/* What a hint proposes can be plugged: this card has too few cages for the second group. */
+static void a_hint_proposes_no_card_without_cages(void **state)
+{
+    struct planned p;
+    (void)state;
+    planned_read(&p, "groups: [{name: a, servers: 3, server: b300-8gpu}, {name: b, servers: 5, "
+                     "server: dgx-h100}]\nnetworks: {compute: {topology: rail-only}}\n");
+    assert_true(myr_plan(&p.arena, &p.catalog, &p.spec, &p.design, &p.err) < 0);
+    assert_null(strstr(p.err.hint, "cx6-200g"));
+    planned_end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +203,7 @@ int main(void)
         cmocka_unit_test(every_gpu_counts_with_its_own_watts),
         cmocka_unit_test(keys_that_change_nothing_are_told),
         cmocka_unit_test(an_access_network_has_one_plane),
+        cmocka_unit_test(a_hint_proposes_no_card_without_cages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
