@@ -37,6 +37,21 @@ struct myr_doc catalog_key_place(const struct myr_doc_entry *entry)
     return place;
 }
 
+int catalog_check_once(const struct myr_doc *map, const uint32_t *parts, uint32_t at,
+                       const char *what, struct myr_err *err)
+{
+    const struct myr_doc_entry *entry = &map->entries[at];
+    for (uint32_t i = 0; i < at; i++) {
+        if (parts[i] == parts[at]) {
+            struct myr_doc place = catalog_key_place(entry);
+            return myr_doc_error(err, &place, MYR_EINVAL, "'%.*s' has %s in line %u already",
+                                 catalog_shown(entry->key), entry->key.data, what,
+                                 map->entries[i].key_line);
+        }
+    }
+    return MYR_OK;
+}
+
 uint32_t myr_catalog_find(const struct myr_catalog *catalog, struct myr_str name)
 {
     /* No longer name was let in, so a longer one cannot be there. */

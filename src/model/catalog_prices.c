@@ -121,10 +121,13 @@ int catalog_read_book(struct myr_catalog *catalog, const struct myr_doc_entry *e
         return MYR_OK;
     }
     MYR_TRY(myr_doc_expect(extra.parts, MYR_DOC_MAP, "parts", err));
+    uint32_t *priced = MYR_ARENA_NEW(catalog->arena, uint32_t, extra.parts->count);
     for (uint32_t i = 0; i < extra.parts->count; i++) {
         struct myr_price price = {};
         MYR_TRY(read_price(catalog, &extra.parts->entries[i], &price, err));
-        /* A later entry wins: it is put in front of the search by overwriting. */
+        priced[i] = price.part;
+        MYR_TRY(catalog_check_once(extra.parts, priced, i, "a price", err));
+        /* A later file wins: it is put in front of the search by overwriting. */
         struct myr_price *old = (struct myr_price *)myr_price_find(book, price.part);
         if (old) {
             *old = price;

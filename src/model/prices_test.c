@@ -93,6 +93,8 @@ static void numbers_of_a_book_have_limits(void **state)
         {"parts: {h100-8gpu: {note: free}}", "my.yaml:1:36: the price lacks 'price'"},
         {"parts: {h100-8gpu: {price: 1, cost: 2}}", "unknown key 'cost' in a price"},
         {"parts: [h100-8gpu]", "'parts' is a list, a map of keys is expected"},
+        {"parts: {h100: 5, h100-8gpu: 6}",
+         "my.yaml:1:34: 'h100-8gpu' has a price in line 1 already"},
         {"cost: 1", "unknown key 'cost' in a price book"},
         {"parts: {h100-8gpux: 1}",
          "my.yaml:1:25: a price for the unknown part 'h100-8gpux'; did you mean"},

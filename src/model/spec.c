@@ -45,6 +45,27 @@ static int read_supplied(const struct myr_doc *node, struct myr_spec *spec, stru
     return MYR_OK;
 }
 
+static int read_own_prices(struct myr_arena *arena, const struct myr_catalog *catalog,
+                           const struct myr_doc *parts, struct myr_spec *spec, struct myr_err *err)
+{
+    MYR_TRY(myr_doc_expect(parts, MYR_DOC_MAP, "parts", err));
+    uint32_t *priced = MYR_ARENA_NEW(arena, uint32_t, parts->count);
+    for (uint32_t i = 0; i < parts->count; i++) {
+        const struct myr_doc_entry *entry = &parts->entries[i];
+        struct myr_price price = {.part = myr_catalog_find(catalog, entry->key)};
+        if (price.part == MYR_PART_NONE) {
+            struct myr_doc place = catalog_key_place(entry);
+            return spec_unknown_part(catalog, &place, entry->key, "prices", err);
+        }
+        priced[i] = price.part;
+        MYR_TRY(catalog_check_once(parts, priced, i, "a price", err));
+        MYR_TRY(fields_price(entry->value, &price.cents, err));
+        price.note = myr_arena_printf(arena, "the spec's own price");
+        myr_vec_push(&spec->own_prices, price);
+    }
+    return MYR_OK;
+}
+
 /* "prices: book" or "prices: {book: NAME, parts: {part: amount}}". */
 static int read_prices(struct myr_arena *arena, const struct myr_catalog *catalog,
                        const struct myr_doc *node, struct myr_spec *spec, struct myr_err *err)
@@ -77,19 +98,7 @@ static int read_prices(struct myr_arena *arena, const struct myr_catalog *catalo
         MYR_TRY(myr_doc_choice(book, "prices", names, count, &choice, err));
         spec->price_book = names[choice];
     }
-    MYR_TRY(parts ? myr_doc_expect(parts, MYR_DOC_MAP, "parts", err) : MYR_OK);
-    for (uint32_t i = 0; parts && i < parts->count; i++) {
-        const struct myr_doc_entry *entry = &parts->entries[i];
-        struct myr_price price = {.part = myr_catalog_find(catalog, entry->key)};
-        if (price.part == MYR_PART_NONE) {
-            struct myr_doc place = catalog_key_place(entry);
-            return spec_unknown_part(catalog, &place, entry->key, "prices", err);
-        }
-        MYR_TRY(fields_price(entry->value, &price.cents, err));
-        price.note = myr_arena_printf(arena, "the spec's own price");
-        myr_vec_push(&spec->own_prices, price);
-    }
-    return MYR_OK;
+    return parts ? read_own_prices(arena, catalog, parts, spec, err) : MYR_OK;
 }
 
 /* The sections as they stand in the document; NULL: not given. */

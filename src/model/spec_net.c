@@ -194,13 +194,15 @@ static int read_quantities(const struct myr_catalog *catalog, const struct myr_d
         return myr_doc_error(err, node, MYR_ERANGE, "'quantities' has %u entries, at most %d",
                              node->count, MYR_SPEC_PINS_MAX);
     }
+    uint32_t parts[MYR_SPEC_PINS_MAX];
     for (uint32_t i = 0; i < node->count; i++) {
         const struct myr_doc_entry *entry = &node->entries[i];
-        uint32_t part = myr_catalog_find(catalog, entry->key);
+        uint32_t part = parts[i] = myr_catalog_find(catalog, entry->key);
         if (part == MYR_PART_NONE) {
             struct myr_doc place = catalog_key_place(entry);
             return spec_unknown_part(catalog, &place, entry->key, "quantities", err);
         }
+        MYR_TRY(catalog_check_once(node, parts, i, "a quantity", err));
         MYR_ASSERT(net->quantity_count < MYR_SPEC_PINS_MAX);
         struct myr_pin_quantity *pin = &net->quantities[net->quantity_count++];
         *pin = (struct myr_pin_quantity){.part = part, .node = entry->value};

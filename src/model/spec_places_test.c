@@ -190,6 +190,13 @@ static const struct {
     {"servers: 1\naccept: [a]\nprices: {parts: {firewall: 1, firewallx: 1}}\n"
      "items: [{part: bastion}]\n",
      "s:3:31: unknown part 'firewallx' in 'prices'; did you mean 'firewall'?"},
+    {"servers: 1\nprices:\n  parts: {H100: 1,\n    h100-8gpu: 2}\n",
+     "s:4:5: 'h100-8gpu' has a price in line 3 already"},
+    {"servers: 1\nnetworks: {compute: {pin: {quantities: {mma4z00-ns: 700, MMA4Z00-NS: 8}}}}\n",
+     "s:2:58: 'MMA4Z00-NS' has a quantity in line 2 already"},
+    {"servers: 1\nstorage: {capacity: 1P, binary: true}\n",
+     "s:2:33: 'binary' without 'capacity_pb', whose petabytes it is about; other capacities are "
+     "decimal"},
     {"servers: 1\nstorage: {capacity_tb: 5, capacity: 3P}\n",
      "s:2:37: give 'capacity' or 'capacity_tb', not both"},
     {"servers: 1\nstorage: {server: h100-8gpu}\n",

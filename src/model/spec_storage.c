@@ -199,6 +199,11 @@ int spec_read_storage(struct myr_arena *arena, const struct myr_catalog *catalog
     if (nodes.capacity) {
         MYR_TRY(read_capacity(nodes.capacity, storage, err));
     }
+    if (nodes.binary && nodes.capacity_pb <= 0) {
+        return myr_doc_error(err, myr_doc_get(node, "binary"), MYR_EINVAL,
+                             "'binary' without 'capacity_pb', whose petabytes it is about; other "
+                             "capacities are decimal");
+    }
     /* People say 3 PB and mean 3,000 or 3,072 TB: 'binary' says which. */
     if (nodes.capacity_pb > 0) {
         storage->capacity_tb = nodes.capacity_pb * (nodes.binary ? 1024 : 1000);

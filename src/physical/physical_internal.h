@@ -13,7 +13,7 @@
     X(UNKNOWN_PART, "physical-unknown-part", NULL, "add the part to the catalogue")                \
     X(UNKNOWN_CARD, "physical-unknown-card", NULL, "plan it again: the design names no cards")     \
     X(CAGES, "physical-cages", NULL, "use a box with more cages, or more boxes")                   \
-    X(CARD_CAGES, "physical-card-cages", NULL, "count the cages that the cards have")              \
+    X(CARD_CAGES, "physical-card-cages", NULL, "fewer ports of a node, or cards with more cages")  \
     X(PORTS_MAX, "physical-ports-max", NULL, "use fewer ports than the chip can address")          \
     X(MGMT_PORTS, "physical-mgmt-ports", NULL, "wire the management ports that the box has")       \
     X(UNMANAGED, "physical-unmanaged", NULL, "wire a strip of every feed into the network")        \

@@ -5,6 +5,12 @@
  * a room the estimate of racks counts its units: both ask here, so that they mean the same.
  */
 
+uint64_t plan_started_pieces(double quantity)
+{
+    uint64_t whole = (uint64_t)quantity;
+    return whole + (quantity - (double)whole > quantity * 1e-15);
+}
+
 /* Servers of a tier of storage; those of the flash are devices. */
 static bool tier_pieces(const struct plan *plan, uint32_t tier, struct plan_pieces *ret)
 {
@@ -19,7 +25,7 @@ static bool item_pieces(const struct plan *plan, size_t index, struct plan_piece
     const struct myr_spec_item *item = &plan->spec->items.items[index];
     ret->what = "an item";
     ret->part = item->part;
-    ret->count = (uint64_t)(item->quantity + 0.999999);
+    ret->count = plan_started_pieces(item->quantity);
     return part_at(plan, item->part)->kind == MYR_PART_DEVICE && item->per == MYR_PER_PIECE &&
            ret->count > 0;
 }

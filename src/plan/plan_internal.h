@@ -287,6 +287,8 @@ struct plan_pieces {
     const char *what; /* for messages */
     size_t next;
 };
+/* A started piece is a whole one, but for what the product of two decimals is off by. */
+uint64_t plan_started_pieces(double quantity);
 bool plan_next_pieces(const struct plan *plan, struct plan_pieces *at);
 
 /* What was asked of storage and what each wish needs (storage/); the bill's rows of its tiers. */

@@ -324,14 +324,13 @@ static void item_rows(struct plan *plan, const char *system, bool others)
             continue;
         }
         double base = item_base(plan, item);
-        double quantity = item->quantity * base; /* a started piece is a whole one, below */
         const struct myr_part *part = part_at(plan, item->part);
         plan_bill_row(plan, item->system, item->name ? item->name : part->title, item->part,
-                      (uint64_t)(quantity + 0.999999),
+                      plan_started_pieces(item->quantity * base),
                       item->per == MYR_PER_PIECE ? "as many as the spec asks for"
                                                  : myr_arena_printf(plan->arena, "asked for per %s",
                                                                     myr_per_names[item->per]),
-                      myr_arena_printf(plan->arena, "%g * %g", item->quantity, base));
+                      myr_arena_printf(plan->arena, "%.15g * %.15g", item->quantity, base));
     }
 }
 

@@ -213,6 +213,34 @@ static const struct plan_group *first_on(const struct plan *plan, const struct n
     return &plan->groups[0];
 }
 
+/*
+ * The spec's word decides how many ports of a node are cabled. Those that stay free are paid for
+ * all the same, and cards beyond the server's own are in nobody's price: both are said.
+ */
+static void state_ports(struct plan *plan, const struct net_plan *net,
+                        const struct myr_part *server, uint32_t card, uint32_t cabled)
+{
+    const struct myr_server_nics *nics = &server->server.nics[net->id];
+    const struct myr_part_nic *nic = &part_at(plan, card)->nic;
+    uint32_t own = nics->count * nic->cages * nic->cage_ports;
+    /* Of cards that only the pin tells of nobody knows how many there are. */
+    if (!nics->nic || cabled == own) {
+        return;
+    }
+    if (cabled < own) {
+        plan_finding(plan, MYR_SEVERITY_INFO, "nics-unused", myr_net_names[net->id],
+                     "leave 'nic_ports' out to use them all",
+                     "'nic_ports' cables %u of the %u ports of a node", cabled, own);
+    } else if (net->spec->nic_ports) {
+        plan_finding(plan, MYR_SEVERITY_WARNING, "nics-added", myr_net_names[net->id],
+                     "order the cards that are missing, or leave 'nic_ports' out",
+                     "'nic_ports' cables %u ports of a node, the %s of '%s' %s %u; more cards are "
+                     "not in the bill",
+                     cabled, MYR_COUNT(nics->count, "NIC"), server->id,
+                     nics->count == 1 ? "has" : "have", own);
+    }
+}
+
 /* Card, speed, planes and ports of a node, from the first group on the network. Access networks
  * take the server's card as it is: it need not suit a fabric. */
 static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_part,
@@ -254,13 +282,7 @@ static int resolve_nic(struct plan *plan, struct net_plan *net, uint32_t *ret_pa
                              "'nic_ports' is %u, but '%s' is %u cards behind one cage",
                              net->nic_ports, part_at(plan, *ret_part)->id, nic->cards);
     }
-    /* Ports that stay uncabled are paid for all the same: that is said. */
-    if (nics->nic && net->nic_ports * net->out.planes < ports) {
-        plan_finding(plan, MYR_SEVERITY_INFO, "nics-unused", myr_net_names[net->id],
-                     "leave 'nic_ports' out to use them all",
-                     "'nic_ports' cables %u of the %u ports of a node",
-                     net->nic_ports * net->out.planes, ports);
-    }
+    state_ports(plan, net, server, *ret_part, net->nic_ports * net->out.planes);
     return MYR_OK;
 }
 
@@ -354,6 +376,9 @@ static int resolve_groups(struct plan *plan, struct net_plan *net, uint32_t nic_
                         ? net->spec->nic_ports
                         : nics->count * nic->cages * nic->cage_ports / net->out.planes;
             ports = ports ? ports : 1;
+            if (net->spec->nic_ports) {
+                state_ports(plan, net, group->server, own, ports * net->out.planes);
+            }
             if (net->out.topology == MYR_TOPOLOGY_ACCESS && ports < net->nic_ports) {
                 return myr_doc_error(err, net->node, MYR_EINVAL,
                                      "group '%.40s': a node has %u ports on the %s network, the "

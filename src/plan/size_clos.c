@@ -52,6 +52,35 @@ static int cannot_split(const struct net_plan *net, struct myr_err *err)
                          net->out.fabric_gbps);
 }
 
+/* Uplinks that so many host ports ask for. Ratios are decimals of the spec: 0.999999 rounds up. */
+static uint32_t uplinks_for(const struct net_plan *net, uint32_t down)
+{
+    double ratio = net->oversubscription[0];
+    return (uint32_t)((double)down * net->out.host_gbps / (ratio * net->out.fabric_gbps) +
+                      0.999999);
+}
+
+/*
+ * What a leaf takes of the ports that its cages allow. It takes whole nodes (of its rail), as
+ * labels and rail groups suppose. Without rails hosts are counted by ports; in the middle of a rack
+ * whole nodes stay together. Evenly spread hosts come in whole connectors.
+ */
+static uint32_t whole_nodes(const struct net_plan *net, uint32_t down)
+{
+    const struct myr_spec_net *spec = net->spec;
+    down = down / net->ports_per_rail * net->ports_per_rail;
+    if (net->out.topology != MYR_TOPOLOGY_RAIL && net->out.topology != MYR_TOPOLOGY_RAIL_ONLY) {
+        down = net->out.topology == MYR_TOPOLOGY_MIDDLE_OF_RACK
+                   ? down / net->nic_ports * net->nic_ports
+               : spec->leaf_down ? spec->leaf_down
+                                 : down;
+    }
+    if (spreads_hosts(net) || (net->several_cards && !spec->leaf_down)) {
+        down = down / net->splitter_legs * net->splitter_legs;
+    }
+    return down;
+}
+
 /* Down and up ports of a leaf: as many as its cages allow at the wanted ratio. */
 static int split_leaf(struct net_plan *net, struct myr_err *err)
 {
@@ -61,12 +90,12 @@ static int split_leaf(struct net_plan *net, struct myr_err *err)
     double ratio = net->oversubscription[0];
     uint32_t down = spec->leaf_down, up = spec->leaf_up;
     MYR_ASSERT(ratio > 0 && host > 0 && fabric > 0 && net->ports_per_rail > 0);
-    /* Ratios are decimals of the spec: 0.999999 rounds up and 1e-9 down, but not past a whole. */
+    /* 1e-9 rounds down, but not past a whole. */
     if (net->out.tiers == 1) {
         down = down ? down : myr_switch_radix(sw, host);
         up = 0;
     } else if (down) {
-        up = up ? up : (uint32_t)((double)down * host / (ratio * fabric) + 0.999999);
+        up = up ? up : uplinks_for(net, down);
     } else {
         /* As many uplinks as the ratio leaves of the switch, then fewer until the cages suffice. */
         double total = (double)sw->cages * sw->cage_gbps;
@@ -83,19 +112,11 @@ static int split_leaf(struct net_plan *net, struct myr_err *err)
             }
         }
     }
-    /* A leaf takes whole nodes (of its rail), as labels and rail groups suppose. */
-    down = down / net->ports_per_rail * net->ports_per_rail;
-    /* Without rails hosts are counted by ports; in the middle of a rack whole nodes stay together.
+    down = whole_nodes(net, down);
+    /* Below 1:1 a port down stands for several up, so what was rounded off 'down' left many over.
      */
-    if (net->out.topology != MYR_TOPOLOGY_RAIL && net->out.topology != MYR_TOPOLOGY_RAIL_ONLY) {
-        down = net->out.topology == MYR_TOPOLOGY_MIDDLE_OF_RACK
-                   ? down / net->nic_ports * net->nic_ports
-               : spec->leaf_down ? spec->leaf_down
-                                 : down;
-    }
-    /* Evenly spread hosts come in whole connectors. */
-    if (spreads_hosts(net) || (net->several_cards && !spec->leaf_down)) {
-        down = down / net->splitter_legs * net->splitter_legs;
+    if (ratio < 1 && net->out.tiers > 1 && !spec->leaf_up && uplinks_for(net, down) < up) {
+        up = uplinks_for(net, down);
     }
     if (down == 0 || (up == 0 && net->out.tiers > 1) ||
         !cages_suffice(sw, down, host, up, fabric)) {
@@ -439,6 +460,15 @@ static int check_keys(struct plan *plan, const struct net_plan *net, struct myr_
         if (keys[i].given && keys[i].needs > net->out.tiers) {
             MYR_TRY(unused_key(plan, net, keys[i].key, keys[i].needs, err));
         }
+    }
+    /* The ports of a leaf are more than its ratio: they win, and that is said. */
+    double made = net->out.oversubscription_milli[0] / 1000.0;
+    if (net->out.tiers > 1 && spec->leaf_down && spec->leaf_up && spec->oversubscription_count &&
+        (made > spec->oversubscription[0] * 1.01 || made < spec->oversubscription[0] * 0.99)) {
+        plan_finding(plan, MYR_SEVERITY_WARNING, "key-unused", myr_net_names[net->id],
+                     "leave 'oversubscription' out, or one of the two",
+                     "'oversubscription' is %g, but 'leaf_down' and 'leaf_up' make %g:1",
+                     spec->oversubscription[0], made);
     }
     return MYR_OK;
 }

@@ -410,7 +410,34 @@ static int check_access(const struct net_plan *net, uint32_t homes, struct myr_e
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "'tiers' is 1, an access network has 2 or 3");
     }
-    return MYR_OK;
+    return one_plane_only(net, err);
+}
+
+/* Keys of fabrics: an access network has switches, links and ratios of its own parts. */
+static void tell_unused(struct plan *plan, const struct net_plan *net)
+{
+    const struct myr_spec_net *spec = net->spec;
+    const struct {
+        const char *key, *remedy;
+        bool given;
+    } keys[] = {
+        {"switch", "give 'access_switch'", spec->switch_part != MYR_PART_NONE},
+        {"spine_switch", "give 'aggregation_switch'", spec->spine_switch != MYR_PART_NONE},
+        {"core_switch", "give 'aggregation_switch'", spec->core_switch != MYR_PART_NONE},
+        {"uplink_gbps", "give 'access_switch'", spec->uplink_gbps > 0},
+        {"oversubscription", "give 'access_switch'", spec->oversubscription_count > 0},
+        {"leaf_down", "give 'access_switch'", spec->leaf_down > 0},
+        {"leaf_up", "give 'access_switch'", spec->leaf_up > 0},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
+        if (keys[i].given) {
+            plan_finding(plan, MYR_SEVERITY_WARNING, "key-unused", myr_net_names[net->id],
+                         keys[i].remedy,
+                         "'%s' is for fabrics; an access network has the ports and uplinks of its "
+                         "access switch",
+                         keys[i].key);
+        }
+    }
 }
 
 /* Where switches are managed over it their ports are in the rule as well. */
@@ -440,6 +467,7 @@ int plan_size_access(struct plan *plan, struct net_plan *net, struct myr_err *er
     uint32_t homes = net->spec->homes ? net->spec->homes : net->nic_ports;
     net->splitter_legs = 1;
     MYR_TRY(check_access(net, homes, err));
+    tell_unused(plan, net);
     out->tiers = 2;
     MYR_TRY(resolve_access_speed(plan, net, err));
     MYR_TRY(check_uplinks(plan, net, err));

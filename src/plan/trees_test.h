@@ -58,7 +58,7 @@ static const char *const facilities[] = {
 
 static const char *const stores[] = {
     "capacity_tb: 700",
-    "capacity: 3P, binary: true",
+    "capacity_pb: 3, binary: true",
     "capacity_pb: 1, copies: 3",
     "capacity_tb: 1500, erasure: {data: 8, parity: 2}",
     "capacity_tb: 100, erasure: {data: 16, parity: 4}",

@@ -7,6 +7,7 @@ The brute force writes a spec for every combination of choices, runs `myriad pla
 it costs, draws and carries from the plan, and picks by itself. It knows nothing of the search.
 """
 import concurrent.futures
+import csv
 import itertools
 import json
 import pathlib
@@ -91,21 +92,29 @@ def words(value):
     return str(value)
 
 
-def measure(answer, base):
+def blast(folder):
+    """Of the cables: nodes have eight GPUs and eight ports, so a port lost is a GPU."""
+    behind = {}
+    with open(folder / "cables.csv", encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if row["network"] == "compute" and row["a_device"].startswith("node/"):
+                behind[row["b_device"]] = behind.get(row["b_device"], 0) + 1
+    return max(behind.values())
+
+
+def measure(answer, folder):
     """What the plan says, in whole cents, watts and thousandths."""
     net = answer["networks"]["compute"]
     gbps = net["host_ports"] * net["host_gbps"] / answer["gpus"]
     for ratio in net["oversubscription"]:
         gbps /= max(1, ratio)
-    shape = net["shape"]
-    down = shape["leaf_down"] or shape["hosts_per_switch"]
     tco = answer["power"]["energy"]["cost_of_years"]
     return {
         "capex": round((answer["totals"]["cost"] or 0) * 100),
         "cost_of_years": None if tco is None else round(tco * 100),
         "power_kw": round(answer["power"]["facility_kw"], 3),
         "bandwidth_per_gpu_gbps": int(gbps * 1000 + 0.5),
-        "blast_gpus": min(down, net["host_ports"] // net["planes"]),
+        "blast_gpus": blast(folder),
         "racks": answer["power"]["racks"]["count"],
         "hops": net["diameter_hops"],
         "moved_cables": None,
@@ -152,8 +161,9 @@ def brute(myriad, folder, case):
             lines.append(f"facility: {words(facility)}")
         path = folder / f"try{number}.yaml"
         path.write_text("\n".join(lines) + "\n")
-        done = subprocess.run([myriad, "plan", str(path), "-o", "json"], capture_output=True,
-                              text=True, timeout=SLOWEST_S, check=False)
+        done = subprocess.run([myriad, "plan", str(path), "--out", str(folder / f"try{number}"),
+                               "-o", "json"], capture_output=True, text=True,
+                              timeout=SLOWEST_S, check=False)
         if done.returncode != 0:
             continue  # it cannot be built, or has an open error
         answer = json.loads(done.stdout)
@@ -161,7 +171,7 @@ def brute(myriad, folder, case):
                        if row["system"] == "compute")
         if money and unpriced:
             continue
-        values = measure(answer, base)
+        values = measure(answer, folder / f"try{number}")
         if grow_to:
             values["moved_cables"] = moved(myriad, folder, lines, servers, grow_to)
         held = (values["power_kw"] <= limits.get("power_kw_max", 1e12) + 0.0005

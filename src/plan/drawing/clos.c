@@ -169,11 +169,32 @@ static void draw_sheets(struct drawing *drawing, const struct clos *clos,
     plan_draw_text(drawing, front.x + PX(10), front.y + PX(14), MYR_SVG_START, "small", "plane 0");
 }
 
+/* Access switches that each host hangs on: the ports of the first that is met. */
+static uint32_t homes_of(const struct myr_design *design, const struct clos *clos)
+{
+    uint32_t first = design->first_port[clos->net->first_access];
+    uint32_t peer = myr_design_peer(design, first);
+    if (peer == MYR_NONE) {
+        return 1;
+    }
+    uint32_t type = design->device_type[design->port_device[peer]];
+    uint32_t net = (uint32_t)(clos->net - design->networks);
+    for (uint32_t g = 0; g < design->devtypes[type].group_count; g++) {
+        const struct myr_port_group *group = &design->devtypes[type].groups[g];
+        if (group->net == net && group->role == MYR_PORT_NIC && group->count > 0) {
+            return group->count;
+        }
+    }
+    return 1;
+}
+
 /* Nodes that hang on a pod; pods fill up in order. */
-static uint32_t pod_nodes(const struct clos *clos, uint32_t pod)
+static uint32_t pod_nodes(const struct myr_design *design, const struct clos *clos, uint32_t pod)
 {
     const struct myr_network *net = clos->net;
-    uint32_t shared = net->topology == MYR_TOPOLOGY_RAIL ? net->rails : 1;
+    uint32_t shared = net->topology == MYR_TOPOLOGY_RAIL ? net->rails
+                      : is_access(clos)                  ? homes_of(design, clos)
+                                                         : 1;
     /* With rails every node of a group hangs on all its leaves, so leaves are counted by groups. */
     uint64_t full = (uint64_t)clos->pod_leaves / shared * net->group_nodes;
     uint64_t before = full * pod;
@@ -197,7 +218,7 @@ static void draw_pod_frames(struct drawing *drawing, const struct clos *clos, in
         char leaves[DRAW_WORDS_BYTES], spines[DRAW_WORDS_BYTES], nodes[DRAW_WORDS_BYTES];
         /* The last pod may be smaller; spines are always complete. */
         uint32_t left = clos->unit_leaves - p * clos->pod_leaves;
-        plan_draw_plural(pod_nodes(clos, p), "node", nodes);
+        plan_draw_plural(pod_nodes(drawing->design, clos, p), "node", nodes);
         plan_draw_plural(left < clos->pod_leaves ? left : clos->pod_leaves, "leaf", leaves);
         plan_draw_plural(clos->pod_spines, "spine", spines);
         myr_svg_rect(svg, x, top, pod_width, bottom - top, "pod",

@@ -141,6 +141,20 @@ static void draw_tile(struct drawing *drawing, uint32_t index, uint32_t count, c
     (void)plan_draw_piece_end(drawing, (struct draw_area){x, y, width, PX(58)}, to);
 }
 
+/* Servers of each group, in their order: "64 × h100-8gpu · 16 × a100-8gpu". */
+static void put_kinds(struct drawing *drawing, const struct myr_design *design)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    for (uint32_t i = 0; i < design->group_count; i++) {
+        char number[DRAW_WORDS_BYTES];
+        myr_buf_printf(&text, "%s%s \xC3\x97 %s", i ? " \xC2\xB7 " : "",
+                       myr_u64_grouped(design->groups[i].servers, number),
+                       myr_design_str(design, design->groups[i].server_part));
+    }
+    plan_draw_text_in(drawing, MARGIN, PX(67), PAGE_WIDTH - 2 * MARGIN, MYR_SVG_START,
+                      "label muted", "%s", text.data);
+}
+
 /* Name, server, and a row of figures; returns the y below. */
 static int32_t draw_heading(struct drawing *drawing, const struct figures *figures)
 {
@@ -148,7 +162,7 @@ static int32_t draw_heading(struct drawing *drawing, const struct figures *figur
     const struct myr_design_head *head = design->head;
     const struct myr_network *compute = &design->networks[MYR_NET_COMPUTE];
     char text[DRAW_WORDS_BYTES], number[DRAW_WORDS_BYTES], scale[DRAW_WORDS_BYTES] = "";
-    if (head->scale_up_gpus > 1) {
+    if (design->group_count == 0 && head->scale_up_gpus > 1) {
         snprintf(scale, sizeof(scale), " \xC2\xB7 %u GPUs in a scale-up domain, %s each",
                  head->scale_up_gpus, plan_draw_rate(head->scale_up_gbps, text));
     }
@@ -157,10 +171,15 @@ static int32_t draw_heading(struct drawing *drawing, const struct figures *figur
                       myr_design_str(design, head->name));
     plan_draw_piece_below(drawing, (struct draw_area){MARGIN, PX(10), DRAW_NARROW_INNER, PX(42)});
     plan_draw_piece(drawing);
-    plan_draw_text_in(drawing, MARGIN, PX(67), PAGE_WIDTH - 2 * MARGIN, MYR_SVG_START,
-                      "label muted", "%s \xC2\xB7 %u \xC3\x97 %s a node%s",
-                      myr_design_str(design, head->server_part), head->gpus_per_node,
-                      myr_design_str(design, head->gpu_part), scale);
+    /* Of groups the head has the first alone, which would be said of all. */
+    if (design->group_count) {
+        put_kinds(drawing, design);
+    } else {
+        plan_draw_text_in(drawing, MARGIN, PX(67), PAGE_WIDTH - 2 * MARGIN, MYR_SVG_START,
+                          "label muted", "%s \xC2\xB7 %u \xC3\x97 %s a node%s",
+                          myr_design_str(design, head->server_part), head->gpus_per_node,
+                          myr_design_str(design, head->gpu_part), scale);
+    }
     plan_draw_piece_below(drawing, (struct draw_area){MARGIN, PX(52), PX(520), PX(24)});
     /* One tile less without a compute network: it has the bisection. */
     uint32_t count = compute->topology ? 6 : 5, at = 0;

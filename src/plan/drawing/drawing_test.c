@@ -181,6 +181,26 @@ static void small_fabrics_are_drawn_whole_and_large_ones_folded(void **state)
     release(&f);
 }
 
+/* Management nodes are hosts and no servers; a node hangs on as many access switches as it has
+ * homes. */
+static void servers_are_told_from_other_hosts(void **state)
+{
+    (void)state;
+    struct fixture f;
+    draw(&f, "servers: 30\nnetworks: {compute: {extra_nodes: 5}}");
+    assert_true(has_text(&f, "30 servers, 0\xE2\x80\x93"
+                             "29 + 2"));
+    assert_true(has_text(&f, "3 hosts"));
+    assert_false(has_text(&f, "32 servers"));
+    release(&f);
+
+    draw(&f, "servers: 448\nnetworks: {compute: , service: {tiers: 3}}");
+    assert_true(has_text(&f, "pod 0: 384 nodes"));
+    assert_true(has_text(&f, "pod 1: 64 nodes"));
+    assert_true(has_text(&f, "aggr. to core"));
+    release(&f);
+}
+
 static void labels_hold_the_counts_of_the_design(void **state)
 {
     (void)state;
@@ -292,6 +312,7 @@ int main(void)
         cmocka_unit_test(every_drawing_is_well_formed_small_and_the_same_twice),
         cmocka_unit_test(the_checker_sees_what_is_not_well_formed),
         cmocka_unit_test(small_fabrics_are_drawn_whole_and_large_ones_folded),
+        cmocka_unit_test(servers_are_told_from_other_hosts),
         cmocka_unit_test(labels_hold_the_counts_of_the_design),
         cmocka_unit_test(each_topology_shows_what_sets_it_apart),
         cmocka_unit_test(texts_are_shortened_to_fit),

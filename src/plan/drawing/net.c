@@ -246,7 +246,8 @@ static void put_switches(struct table *table, enum myr_net_id id)
 static void put_cables(struct table *table, const struct myr_network *net)
 {
     static const char *const clos[] = {"host to leaf", "leaf to spine", "spine to core", "", ""};
-    static const char *const access[] = {"host to access", "access to aggr.", "", "", ""};
+    static const char *const access[] = {"host to access", "access to aggr.", "aggr. to core", "",
+                                         ""};
     static const char *const flat[] = {"host to switch", "leaf to spine", "", "inside a group",
                                        "between groups"};
     static const char *const torus[] = {"host to switch", "", "", "between switches", ""};

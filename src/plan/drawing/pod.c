@@ -77,18 +77,29 @@ void plan_draw_pod_place(struct draw_pod *pod, struct draw_area area, uint32_t l
     }
 }
 
-/* The longest of the texts that fits: with the numbers of the nodes, without, or just a count. */
+/*
+ * The longest of the texts that fits: with the numbers of the nodes, without, or just a count.
+ * Management nodes and whatever else hangs there are no servers: with them all are hosts.
+ */
 static void label_servers(struct drawing *drawing, struct draw_area box,
                           const struct draw_hosts *hosts)
 {
-    bool racks = drawing->design->head->nodes_per_server > 1;
-    char text[DRAW_WORDS_BYTES];
-    snprintf(text, sizeof(text), "%u %s, %u\xE2\x80\x93%u", hosts->devices,
-             racks ? "nodes" : "servers", hosts->first_node, hosts->last_node);
-    if (hosts->devices == 1) {
-        snprintf(text, sizeof(text), racks ? "node %u" : "server %u", hosts->first_node);
-    } else if (plan_draw_width(text, 11) > box.width - PX(4) || hosts->first_node == MYR_NONE) {
-        snprintf(text, sizeof(text), "%u %s", hosts->devices, racks ? "nodes" : "servers");
+    const char *one = drawing->design->head->nodes_per_server > 1 ? "node" : "server";
+    uint32_t nodes = hosts->kinds[MYR_DEVICE_NODE], others = hosts->devices - nodes;
+    char text[DRAW_WORDS_BYTES], more[DRAW_WORDS_BYTES] = "";
+    if (others && nodes) {
+        snprintf(more, sizeof(more), " + %u", others);
+    }
+    if (nodes == 0) {
+        snprintf(text, sizeof(text), "%u host%s", others, others == 1 ? "" : "s");
+    } else if (nodes == 1) {
+        snprintf(text, sizeof(text), "%s %u%s", one, hosts->first_node, more);
+    } else {
+        snprintf(text, sizeof(text), "%u %ss, %u\xE2\x80\x93%u%s", nodes, one, hosts->first_node,
+                 hosts->last_node, more);
+        if (plan_draw_width(text, 11) > box.width - PX(4)) {
+            snprintf(text, sizeof(text), "%u %ss%s", nodes, one, more);
+        }
     }
     plan_draw_text_in(drawing, box.x + box.width / 2, box.y + box.height - PX(7), box.width,
                       MYR_SVG_MIDDLE, "small", "%s", text);

@@ -80,17 +80,60 @@ static int64_t bandwidth_milli(const struct plan *plan)
     return (int64_t)(gbps * 1000 + 0.5);
 }
 
-/*
- * GPUs that lose a port when one switch with hosts fails. One plane's worth of ports bounds it in
- * small clusters.
- */
-static int64_t blast_gpus(const struct plan *plan)
+/* GPUs of a node that lose a port with so many of its ports: they share the ports evenly. */
+static uint64_t gpus_behind(const struct plan *plan, uint32_t node, uint64_t ports)
 {
     const struct net_plan *net = &plan->nets[MYR_NET_COMPUTE];
-    const struct myr_network *out = &net->out;
-    uint64_t ports = out->leaf_down ? out->leaf_down : out->hosts_per_switch;
-    uint64_t all = out->planes ? out->host_ports / out->planes : 0;
-    return (int64_t)(ports < all ? ports : all);
+    uint32_t group = 0;
+    while (group + 1 < plan->group_count && node >= plan->groups[group + 1].first) {
+        group++;
+    }
+    uint64_t gpus = plan->groups[group].server->server.gpus_per_node, each = 1;
+    for (uint32_t i = 0; i < net->host_class_count; i++) {
+        const struct host_class *hosts = &net->hosts[i];
+        /* With several planes each GPU has a port in all of them. */
+        if (hosts->kind == MYR_DEVICE_NODE && hosts->group == group && hosts->nic_ports < gpus) {
+            each = ceil_div(gpus, hosts->nic_ports);
+        }
+    }
+    return ports * each < gpus ? ports * each : gpus;
+}
+
+/* GPUs that lose a port when the worst switch with hosts fails, counted over its cables. */
+static int64_t blast_gpus(const struct plan *plan)
+{
+    const struct myr_design *design = &plan->design;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena scratch;
+    myr_arena_init(&scratch);
+    /* Ports that the switch at hand takes from each node. */
+    uint32_t *lost = MYR_ARENA_NEW(&scratch, uint32_t, plan->nodes);
+    uint64_t worst = 0;
+    for (uint32_t device = 0; device < design->device_count; device++) {
+        if (design->place[device].net != MYR_NET_COMPUTE) {
+            continue;
+        }
+        const uint32_t first = design->first_port[device], end = design->first_port[device + 1];
+        uint64_t gpus = 0;
+        for (uint32_t pass = 0; pass < 2; pass++) {
+            for (uint32_t port = first; port < end; port++) {
+                uint32_t link = design->port_link[port];
+                uint32_t node = link == MYR_NONE ? MYR_NONE
+                                                 : design->port_device[design->link_a[link]] -
+                                                       design->head->first_node;
+                if (node >= plan->nodes) {
+                    continue;
+                }
+                if (pass == 0) {
+                    lost[node]++;
+                } else if (lost[node]) {
+                    gpus += gpus_behind(plan, node, lost[node]);
+                    lost[node] = 0;
+                }
+            }
+        }
+        worst = gpus > worst ? gpus : worst;
+    }
+    return (int64_t)worst;
 }
 
 /* Such a point would look cheap beside those that are priced. */

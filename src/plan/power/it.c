@@ -143,9 +143,31 @@ static void add_items(const struct plan *plan, struct tally *tally)
         const struct myr_spec_item *item = &plan->spec->items.items[i];
         const struct myr_part *part = part_at(plan, item->part);
         if (part->kind == MYR_PART_DEVICE && item->per == MYR_PER_PIECE) {
-            add(tally, SUM_OTHER, (uint64_t)(item->quantity + 0.999999), part->watts, part->watts);
+            add(tally, SUM_OTHER, plan_started_pieces(item->quantity), part->watts, part->watts);
         }
     }
+}
+
+/* Of one GPU; where groups differ the mean over all, so that GPUs times it is right. */
+static double gpu_watts(const struct plan *plan, const char **ret_names)
+{
+    double watts = 0;
+    *ret_names = "";
+    for (uint32_t i = 0; i < plan->group_count; i++) {
+        const struct plan_group *group = &plan->groups[i];
+        const char *name = group->server->server.gpu;
+        uint32_t gpu = myr_catalog_find(plan->catalog, myr_str_from(name));
+        uint64_t count = (uint64_t)group->nodes * group->server->server.gpus_per_node;
+        double each = gpu == MYR_PART_NONE ? 0 : part_at(plan, gpu)->watts;
+        if (plan->group_count == 1) {
+            *ret_names = name;
+            return each;
+        }
+        watts += each * (double)count;
+        *ret_names = myr_arena_printf(plan->arena, "%s%s%llu %s of %g W", *ret_names, i ? ", " : "",
+                                      (unsigned long long)count, name, each);
+    }
+    return plan->gpus ? watts / plan->gpus : 0;
 }
 
 /* The rule of one GPU, as people reckon on one line; shown beside the sum over the parts. */
@@ -153,15 +175,15 @@ static double put_rule(struct facility *f)
 {
     const struct myr_spec_facility *spec = f->spec;
     const struct plan *plan = f->plan;
-    uint32_t gpu = myr_catalog_find(plan->catalog, myr_str_from(plan->server->server.gpu));
-    double tdp = gpu == MYR_PART_NONE ? 0 : part_at(plan, gpu)->watts;
+    const char *names;
+    double tdp = gpu_watts(plan, &names);
     bool given = spec->gpu_w > 0;
     /* 575 W for the host's share of one GPU and a tenth for all else (docs/planning.md). */
     struct chosen host = power_choose(spec->host_w, spec->host_w >= 0, 575);
     struct chosen other = power_choose(spec->other_share, spec->other_share >= 0, 0.1);
     double watts = given ? spec->gpu_w : tdp;
     plan_figure(f->plan, FIG_GPU_W, watts, given ? MYR_BASIS_GIVEN : MYR_BASIS_COUNTED, "%s",
-                given ? "per_gpu" : plan->server->server.gpu);
+                given ? "per_gpu" : names);
     plan_figure(f->plan, FIG_HOST_W, host.value, host.basis, "processors, memory, NICs, fans");
     plan_figure(f->plan, FIG_OTHER_SHARE, other.value, other.basis, "switches, storage");
     double rule = (watts + host.value) * (1 + other.value);

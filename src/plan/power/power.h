@@ -5,8 +5,8 @@
 
 /* A line of racks side by side, which share a busway, a pipe and CDUs. */
 struct power_line {
-    double watts;
-    uint32_t racks; /* in use */
+    double watts, limit_w; /* drawn; what its racks may draw, each by itself */
+    uint32_t racks;        /* in use */
 };
 
 /* What the steps hand on to each other: IT and racks first, then what supplies and cools them.

@@ -63,6 +63,7 @@ static void others(const struct plan *plan, double *ret_units)
 /* What the servers take, and what their racks have left for the others. */
 struct guess {
     uint64_t racks;
+    double limit_w; /* of these racks together: kinds of racks differ */
     double server_w, left_w, left_u;
 };
 
@@ -74,6 +75,7 @@ static void guess_large(struct facility *f, const struct plan_group *group, stru
         largest ? ceil_div((uint64_t)(group->server->watts + 0.5), (uint64_t)largest->watts) : 1;
     double each_w = group->server->watts / (double)(own ? own : 1);
     guess->racks += (own ? own : 1) * group->servers;
+    guess->limit_w += group->server->watts * group->servers;
     f->rack_w = each_w > f->rack_w ? each_w : f->rack_w;
     f->rack_limit_w = each_w > f->rack_limit_w ? each_w : f->rack_limit_w;
 }
@@ -96,6 +98,7 @@ static void guess_group(struct facility *f, const struct plan_group *group, stru
     uint64_t own = ceil_div(group->servers, each);
     double filled_w = each * server->watts;
     guess->racks += own;
+    guess->limit_w += (double)own * rack->watts;
     /* What its racks have left is for switches and storage. */
     guess->left_w += (double)own * rack->watts - group->servers * server->watts;
     guess->left_u += (double)own * rack->rack_units - group->servers * server->rack_units;
@@ -119,7 +122,9 @@ static void estimate(struct facility *f)
     uint64_t more_w = count_up(other_w - guess.left_w, f->rack_limit_w);
     uint64_t more_u = count_up(units - guess.left_u, 42);
     f->server_racks = guess.racks;
-    f->racks = guess.racks + (more_w > more_u ? more_w : more_u);
+    uint64_t more = more_w > more_u ? more_w : more_u;
+    f->racks = guess.racks + more;
+    double limit_w = guess.limit_w + (double)more * f->rack_limit_w;
     f->line_count = ceil_div(f->racks, LINE_RACKS);
     f->lines = MYR_ARENA_NEW(plan->arena, struct power_line, f->line_count);
     for (uint32_t i = 0; i < f->line_count; i++) {
@@ -127,6 +132,7 @@ static void estimate(struct facility *f)
         f->lines[i].racks = (uint32_t)((end < f->racks ? end : f->racks) - first);
         /* Nobody knows what stands where: every rack draws the mean. */
         f->lines[i].watts = f->max_w * f->lines[i].racks / (double)f->racks;
+        f->lines[i].limit_w = limit_w * f->lines[i].racks / (double)f->racks;
     }
     plan_figure(plan, FIG_RACKS, (double)f->racks, MYR_BASIS_ASSUMED,
                 "no room: %llu for servers, %llu more for %.1f kW and %.0f U of the others",
@@ -169,6 +175,7 @@ static void measure(struct facility *f)
         }
         at = at == MYR_NONE ? f->line_count++ : at;
         f->lines[at].watts += more->watts;
+        f->lines[at].limit_w += design->racks[i].watts_max;
         f->lines[at].racks++;
         f->rack_w = more->watts > f->rack_w ? more->watts : f->rack_w;
         f->rack_limit_w = design->racks[i].watts_max > f->rack_limit_w ? design->racks[i].watts_max

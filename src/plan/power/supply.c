@@ -163,8 +163,7 @@ static void put_pool(struct facility *f)
     for (uint32_t i = 0; i < f->line_count; i++) {
         const struct power_line *line = &f->lines[i];
         /* What the line may draw: the spec's pool, or its racks' limits together. */
-        double pool =
-            f->spec->pool_kw > 0 ? f->spec->pool_kw * 1000 : f->rack_limit_w * line->racks;
+        double pool = f->spec->pool_kw > 0 ? f->spec->pool_kw * 1000 : line->limit_w;
         given += pool;
         drawn += line->watts;
         worst = line->watts > worst ? line->watts : worst;

@@ -27,7 +27,7 @@ static const struct card {
 };
 
 /* Above them: what the cluster is. */
-static const char head_paths[] = "servers gpus scale_up_gpus report totals networks";
+static const char head_paths[] = "servers gpus scale_up_gpus report totals networks groups";
 
 /* The name of a switch at the beginning of a tip, or behind "ports of". */
 static const char *device_in(const struct report *report, const char *text)

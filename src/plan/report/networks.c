@@ -81,7 +81,12 @@ static void put_network(const struct report *report, enum myr_net_id id)
     const char *aggregation = of_net(report, id, net->aggregation, "switches.aggregation");
     part = part ? part : "-";
     /* The most special shape first. */
-    if (net->access) {
+    if (net->access && net->core) {
+        report_para(report,
+                    "%s access switches (%s), %s aggregation switches and %s core switches, ratio "
+                    "%s.",
+                    access, part, aggregation, core, ratio_of(report, id));
+    } else if (net->access) {
         report_para(report, "%s access switches (%s) and %s aggregation switches, ratio %s.",
                     access, part, aggregation, ratio_of(report, id));
     } else if (net->spine == 0) {
@@ -114,6 +119,18 @@ static void put_storage(const struct report *report)
                 report_counted(report, head->storage_servers, "storage.servers"),
                 report_value(report, MYR_NUMBER(myr_plan_raw_tb(head), 2), "storage.raw_tb"),
                 report_value(report, MYR_NUMBER(myr_plan_usable_tb(head), 2), "storage.usable_tb"));
+}
+
+/* The head has the domain of the first group: of others it may be said only where all are alike. */
+static bool one_scale_up(const struct myr_design *design)
+{
+    for (uint32_t i = 0; i < design->group_count; i++) {
+        if (design->groups[i].scale_up_gpus != design->head->scale_up_gpus ||
+            design->groups[i].scale_up_gbps != design->head->scale_up_gbps) {
+            return false;
+        }
+    }
+    return design->head->scale_up_gpus > 1;
 }
 
 /* As the answer lists them: once for each stretch of a group's nodes. */
@@ -155,7 +172,7 @@ static void put_servers(const struct report *report)
                     report_counted(report, head->gpus, "gpus"));
     }
     put_groups(report);
-    if (head->scale_up_gpus > 1) {
+    if (one_scale_up(design)) {
         report_para(report, "%s GPUs share one scale-up domain, at %s Gb/s a GPU.",
                     report_counted(report, head->scale_up_gpus, "scale_up_gpus"),
                     report_counted(report, head->scale_up_gbps, "report.scale_up_gbps"));

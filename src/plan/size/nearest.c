@@ -37,6 +37,25 @@ static bool without_optics(const struct plan *plan)
     return false;
 }
 
+/* A pinned card may have fewer cages than the one that it replaces: its ports would have no place.
+ */
+static bool without_cages(const struct plan *plan)
+{
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        const struct net_plan *net = &plan->nets[id];
+        for (uint32_t i = 0; net->present && i < net->host_class_count; i++) {
+            const struct host_class *hosts = &net->hosts[i];
+            const struct myr_part_nic *nic = &part_at(plan, hosts->nic_part)->nic;
+            uint32_t cards = plan->groups[hosts->group].server->server.nics[id].count;
+            if (hosts->kind == MYR_DEVICE_NODE && cards && !net->spec->nic_ports &&
+                cards * nic->cages * nic->cage_ports < hosts->nic_ports * net->out.planes) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* Whether the planner takes the changed spec, and finds parts for its links. */
 static bool works(struct search *search)
 {
@@ -53,7 +72,7 @@ static bool works(struct search *search)
     /* Places and cables are left out: sizing and parts are what a refusal is about, and are quick.
      */
     bool good = plan_size(plan, &err) == MYR_OK && plan_optics(plan, &err) == MYR_OK &&
-                !without_optics(plan);
+                !without_optics(plan) && !without_cages(plan);
     plan_release(plan);
     return good;
 }
