@@ -87,14 +87,14 @@ static int choose_lost(struct trial *t, const struct myr_whatif_question *q, str
     if (q->lose && !read_nodes(t, q->lose, &wrong)) {
         char shown[MYR_EXCERPT_MAX];
         return myr_err_set(err, MYR_EINVAL,
-                           "nodes to lose are '%s', such as 12, 0-15 or 3,8-11, below %u, is "
-                           "expected",
-                           myr_text_excerpt(wrong, shown), nodes);
+                           "nodes to lose are '%s'; numbers from 0 to %u such as 12, 0-15 or "
+                           "3,8-11 are expected",
+                           myr_text_excerpt(wrong, shown), nodes - 1);
     }
     if (q->lose_leaf >= 0) {
         if (q->lose_leaf >= leaves) {
-            return myr_err_set(err, MYR_ERANGE, "leaf %lld, below %u is expected",
-                               (long long)q->lose_leaf, leaves);
+            return myr_err_set(err, MYR_ERANGE, "there is no leaf %lld: leaves are 0 to %u",
+                               (long long)q->lose_leaf, leaves - 1);
         }
         /* The last leaf may have fewer nodes. */
         uint32_t first = (uint32_t)q->lose_leaf * leaf;
@@ -184,6 +184,14 @@ static int submit(struct trial *t, const struct myr_whatif_question *q,
                   struct myr_whatif_answer *ret, struct myr_err *err)
 {
     MYR_ASSERT(q->submit_gpus > 0 && !ret->submitted);
+    uint64_t all =
+        (uint64_t)myr_control_nodes(t->control) * myr_control_shape(t->control).gpus_per_node;
+    if (q->submit_gpus > all) { /* an answer like another: it is never told to the copy */
+        ret->submitted = true;
+        ret->why =
+            (struct myr_why){.kind = MYR_WHY_NEVER, .gpus = q->submit_gpus, .held_for = MYR_NONE};
+        return MYR_OK;
+    }
     const uint64_t token = UINT64_MAX; /* nobody's */
     struct myr_event event = {.kind = MYR_EVENT_SUBMIT,
                               .spec = {.token = token,
@@ -195,8 +203,8 @@ static int submit(struct trial *t, const struct myr_whatif_question *q,
     MYR_TRY(tell(t, &event, err));
     uint32_t id = myr_control_find(t->control, token);
     if (id == MYR_NONE) {
-        return myr_err_set(err, MYR_EINVAL, "a job of %s can never be placed here",
-                           MYR_COUNT(q->submit_gpus, "GPU"));
+        return myr_err_set(err, MYR_EINVAL, "a job of %s, priority %d, is refused here",
+                           MYR_COUNT(q->submit_gpus, "GPU"), q->priority);
     }
     MYR_TRY(obey(t, err));
     struct myr_control_job job = myr_control_job(t->control, id);

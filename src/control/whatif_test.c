@@ -58,8 +58,14 @@ static void a_submitted_job_starts_or_is_told_what_it_lacks(void **state)
     assert_int_equal(myr_whatif(f.control, &question, &answer, NULL), MYR_OK);
     assert_false(answer.placed);
     assert_true(answer.why.kind == MYR_WHY_FULL);
-    question.submit_gpus = 64;
-    assert_true(myr_whatif(f.control, &question, &answer, NULL) < 0);
+    /* More than there are is an answer, and so is more than are left. */
+    question.submit_gpus = 33;
+    assert_int_equal(myr_whatif(f.control, &question, &answer, NULL), MYR_OK);
+    assert_true(answer.submitted && !answer.placed);
+    assert_true(answer.why.kind == MYR_WHY_NEVER);
+    question.add_gpus = 8;
+    assert_int_equal(myr_whatif(f.control, &question, &answer, NULL), MYR_OK);
+    assert_true(answer.why.kind == MYR_WHY_FULL);
     question = (struct myr_whatif_question){.lose = "3-9", .lose_leaf = -1};
     assert_true(myr_whatif(f.control, &question, &answer, NULL) < 0);
     question.lose = "some";

@@ -233,6 +233,6 @@ int fields_currency(const struct myr_doc *map, struct myr_err *err)
     return !node || node->kind != MYR_DOC_SCALAR || fields_is_currency(node->text)
                ? MYR_OK
                : myr_doc_error(err, node, MYR_EINVAL,
-                               "'currency' is '%s', three capital letters (CNY, USD) is expected",
+                               "'currency' is '%s', a code such as CNY is expected",
                                myr_text_excerpt(node->text, shown));
 }

@@ -70,6 +70,14 @@ static int read_header(struct list *list, struct myr_err *err)
             list->columns[k] = (int)i;
         }
     }
+    /* One column that holds separators of another kind is a list all the same. */
+    struct myr_str only = list->csv.count == 1 ? list->csv.fields[0] : MYR_STR("");
+    if (rc > 0 && only.len &&
+        (memchr(only.data, ';', only.len) || memchr(only.data, '\t', only.len))) {
+        return myr_csv_error(err, &list->csv, 0,
+                             "columns are separated by '%s', commas are expected",
+                             memchr(only.data, ';', only.len) ? ";" : "tabs");
+    }
     if (list->columns[PART] < 0 || list->columns[PRICE] < 0) {
         return myr_err_set(err, MYR_EINVAL,
                            "%s:1:1: the header lacks '%s'; 'part,price' is expected, 'currency' "
@@ -154,7 +162,7 @@ static int read_row(struct list *list, struct myr_err *err)
         return complain(list, PRICE, err, "a number with at most two decimals");
     }
     if (currency.len > 0 && !fields_is_currency(currency)) {
-        return complain(list, CURRENCY, err, "three capital letters (CNY, USD)");
+        return complain(list, CURRENCY, err, "a code such as CNY");
     }
     if (currency.len > 0 && list->currency && !myr_str_eq(currency, myr_str_from(list->currency))) {
         return myr_csv_error(err, &list->csv, (uint32_t)list->columns[CURRENCY],

@@ -100,8 +100,8 @@ static void show_bom(struct myr_answer *answer, const struct myr_value *bom)
         MYR_COLUMN("name", "NAME", 0),
         MYR_COLUMN("part", "PART", 0),
         MYR_COLUMN("quantity", "COUNT", MYR_COLUMN_NUMBER),
-        {"unit_price", "EACH", MYR_COLUMN_NUMBER, 2},
-        {"total", "TOTAL", MYR_COLUMN_NUMBER, 2},
+        {"unit_price", "EACH", MYR_COLUMN_NUMBER | MYR_COLUMN_MONEY, 2},
+        {"total", "TOTAL", MYR_COLUMN_NUMBER | MYR_COLUMN_MONEY, 2},
         MYR_COLUMN("rule", "RULE", MYR_COLUMN_WIDE),
         MYR_COLUMN("inputs", "INPUTS", MYR_COLUMN_WIDE),
         MYR_COLUMN("price_note", "PRICE NOTE", MYR_COLUMN_WIDE),
@@ -214,8 +214,11 @@ static void show_power(const struct myr_design *design, struct myr_answer *answe
     /* Money is whole cents in 64 bits: an absurd tariff must not pass them. */
     myr_plan_money(cost < 9e16 ? (int64_t)(cost * 100 + 0.5) : INT64_MAX / 2,
                    plan_figure_text(design, FIG_ENERGY_CURRENCY), money);
-    myr_answer_fact(answer, "energy", "%s GWh a year, %s, %s t of CO2; %s assumed",
-                    MYR_NUMBER(plan_figure_of(design, FIG_MWH) / 1000, 1), money,
+    /* A few servers use no tenth of a GWh. */
+    double mwh = plan_figure_of(design, FIG_MWH);
+    bool large = mwh >= 1000;
+    myr_answer_fact(answer, "energy", "%s %s a year, %s, %s t of CO2; %s assumed",
+                    MYR_NUMBER(large ? mwh / 1000 : mwh, 1), large ? "GWh" : "MWh", money,
                     MYR_NUMBER(plan_figure_of(design, FIG_CARBON), 0),
                     MYR_COUNT(assumed, "figure"));
 }

@@ -235,8 +235,9 @@ static void module_rows(struct plan *plan, const struct net_plan *net)
             add_net_row(plan, net, name, part, row->count,
                         at_nic ? "one for each NIC cage in use"
                                : "one for each switch cage with a port in use",
-                        myr_arena_printf(plan->arena, "%llu cages counted in the design",
-                                         (unsigned long long)row->count));
+                        myr_arena_printf(plan->arena, "%llu cage%s counted in the design",
+                                         (unsigned long long)row->count,
+                                         row->count == 1 ? "" : "s"));
         }
     }
 }

@@ -100,63 +100,88 @@ static void corrections_are_known_by_their_many_names(void **state)
     "# -4x-100G-> means four lanes\nMQM9700 leaf-1\n    P2 " arrow " HCA_mlx5_3 gpu01 mlx5_0/P1\n"
 #define NETBOX(status) \
     "side_a_device,side_a_name,side_b_device,side_b_name,status\na,1,b,1," status "\n"
-#define P2P(fec) "A-Node Name,A-Port,Z-Node Name,Z-Port,FEC\na,1,b,1," fec "\n"
+#define P2P(fec)      "A-Node Name,A-Port,Z-Node Name,Z-Port,FEC\na,1,b,1," fec "\n"
+#define SPEEDS(speed) "A-Node Name,A-Port,Z-Node Name,Z-Port,Speed\na,1,b,1," speed "\n"
+#define SAID(number)  "A-Node Name,A-Port,Z-Node Name,Z-Port,Width,Errors,BER\na,1,b,1," number "\n"
+
+/* What a list says of its one link. */
+struct told {
+    enum myr_import_format format;
+    const char *text, *word; /* NULL: all is understood, or nothing is said */
+    uint32_t fact, gbps;
+};
+
+static void check_told(const struct told *row)
+{
+    struct myr_arena arena;
+    struct myr_cabling cabling;
+    struct myr_import import;
+    struct myr_err err;
+    myr_arena_init(&arena);
+    myr_cabling_init(&cabling, &arena);
+    myr_import_init(&import, &cabling);
+    if (myr_import_text(&import, row->format, "found", myr_str_from(row->text), &err) < 0) {
+        fail_msg("%s", err.message);
+    }
+    assert_int_equal(cabling.links.count, 1);
+    assert_int_equal(cabling.links.items[0].gbps, row->gbps);
+    assert_int_equal(cabling.words.count, row->word != NULL);
+    for (uint32_t fact = 0; fact < MYR_LINK_KEPT; fact++) {
+        bool here = row->word && fact == row->fact;
+        assert_int_equal(cabling.links.items[0].unread[fact], here);
+    }
+    if (row->word) {
+        assert_true(myr_str_eq(cabling.words.items[0].text, myr_str_from(row->word)));
+    }
+    myr_import_done(&import);
+    myr_cabling_done(&cabling);
+    myr_arena_done(&arena);
+}
 
 static void what_no_reader_understands_is_kept(void **state)
 {
     (void)state;
     enum { SPEED = MYR_LINK_SPEED, FEC = MYR_LINK_FEC, STATUS = MYR_LINK_STATUS };
-    static const struct {
-        enum myr_import_format format;
-        const char *text, *word; /* NULL: all is understood, or nothing is said */
-        uint32_t fact, gbps;
-    } rows[] = {{MYR_IMPORT_IBNETDISCOVER, DISCOVER(" 4xZDR\n"), "ZDR", SPEED, 0},
-                {MYR_IMPORT_IBNETDISCOVER, DISCOVER(" banana\n"), "banana", SPEED, 0},
-                {MYR_IMPORT_IBNETDISCOVER, DISCOVER(" 4xNDR\n"), NULL, 0, 400},
-                {MYR_IMPORT_IBNETDISCOVER, DISCOVER("\n"), NULL, 0, 0},
-                {MYR_IMPORT_IBLINKINFO, LINKINFO("4X banana Gbps"), "banana", SPEED, 0},
-                {MYR_IMPORT_IBLINKINFO, LINKINFO("many 53.125 Gbps"), "many", SPEED, 0},
-                {MYR_IMPORT_IBLINKINFO, LINKINFO("4X NDR"), NULL, 0, 400},
-                {MYR_IMPORT_IBLINKINFO, LINKINFO("4X ??? Gbps"), NULL, 0, 0},
-                {MYR_IMPORT_IB_LINES, LINES("ZDR"), "ZDR", SPEED, 0},
-                {MYR_IMPORT_IB_LINES, LINES("???"), NULL, 0, 0},
-                {MYR_IMPORT_IBDIAGNET, NET_DUMP("fast", "STD-RS"), "fast", SPEED, 0},
-                {MYR_IMPORT_IBDIAGNET, NET_DUMP("100", "sometimes"), "sometimes", FEC, 400},
-                {MYR_IMPORT_IBDIAGNET, NET_DUMP("100", "N/A"), NULL, 0, 400},
-                {MYR_IMPORT_IBDIAGNET, LST("fast"), "fast", SPEED, 0},
-                {MYR_IMPORT_IBDIAGNET, LST("100"), NULL, 0, 400},
-                {MYR_IMPORT_IBDIAGNET, TOPO("-4x-fast->"), "-4x-fast->", SPEED, 0},
-                {MYR_IMPORT_IBDIAGNET, TOPO("-->"), NULL, 0, 0},
-                {MYR_IMPORT_NETBOX, NETBOX("offline"), "offline", STATUS, 0},
-                {MYR_IMPORT_NETBOX, NETBOX("connected"), NULL, 0, 0},
-                {MYR_IMPORT_NETBOX, NETBOX("Decommissioning"), NULL, 0, 0},
-                {MYR_IMPORT_P2P, P2P("maybe"), "maybe", FEC, 0},
-                {MYR_IMPORT_P2P, P2P("rs"), NULL, 0, 0}};
+    static const struct told rows[] = {
+        {MYR_IMPORT_IBNETDISCOVER, DISCOVER(" 4xZDR\n"), "ZDR", SPEED, 0},
+        {MYR_IMPORT_IBNETDISCOVER, DISCOVER(" banana\n"), "banana", SPEED, 0},
+        {MYR_IMPORT_IBNETDISCOVER, DISCOVER(" 4xNDR\n"), NULL, 0, 400},
+        {MYR_IMPORT_IBNETDISCOVER, DISCOVER("\n"), NULL, 0, 0},
+        {MYR_IMPORT_IBLINKINFO, LINKINFO("4X banana Gbps"), "banana", SPEED, 0},
+        {MYR_IMPORT_IBLINKINFO, LINKINFO("many 53.125 Gbps"), "many", SPEED, 0},
+        {MYR_IMPORT_IBLINKINFO, LINKINFO("4X NDR"), NULL, 0, 400},
+        {MYR_IMPORT_IBLINKINFO, LINKINFO("4X ??? Gbps"), NULL, 0, 0},
+        {MYR_IMPORT_IB_LINES, LINES("ZDR"), "ZDR", SPEED, 0},
+        {MYR_IMPORT_IB_LINES, LINES("???"), NULL, 0, 0},
+        {MYR_IMPORT_IBDIAGNET, NET_DUMP("fast", "STD-RS"), "fast", SPEED, 0},
+        {MYR_IMPORT_IBDIAGNET, NET_DUMP("100", "sometimes"), "sometimes", FEC, 400},
+        {MYR_IMPORT_IBDIAGNET, NET_DUMP("100", "N/A"), NULL, 0, 400},
+        {MYR_IMPORT_IBDIAGNET, LST("fast"), "fast", SPEED, 0},
+        {MYR_IMPORT_IBDIAGNET, LST("100"), NULL, 0, 400},
+        {MYR_IMPORT_IBDIAGNET, TOPO("-4x-fast->"), "-4x-fast->", SPEED, 0},
+        {MYR_IMPORT_IBDIAGNET, TOPO("-->"), NULL, 0, 0},
+        {MYR_IMPORT_NETBOX, NETBOX("offline"), "offline", STATUS, 0},
+        {MYR_IMPORT_NETBOX, NETBOX("connected"), NULL, 0, 0},
+        {MYR_IMPORT_NETBOX, NETBOX("Decommissioning"), NULL, 0, 0},
+        {MYR_IMPORT_P2P, P2P("maybe"), "maybe", FEC, 0},
+        {MYR_IMPORT_P2P, P2P("rs"), NULL, 0, 0},
+        {MYR_IMPORT_P2P, SPEEDS("400"), NULL, 0, 400},
+        {MYR_IMPORT_P2P, SPEEDS("400G"), NULL, 0, 400},
+        {MYR_IMPORT_P2P, SPEEDS("400 Gb/s"), NULL, 0, 400},
+        {MYR_IMPORT_P2P, SPEEDS("400GbE"), NULL, 0, 400},
+        {MYR_IMPORT_P2P, SPEEDS("1.6T"), NULL, 0, 1600},
+        {MYR_IMPORT_P2P, SPEEDS("1000 Mbps"), NULL, 0, 1},
+        {MYR_IMPORT_P2P, SPEEDS("NDR"), NULL, 0, 400},
+        {MYR_IMPORT_P2P, SPEEDS("2xhdr"), NULL, 0, 100},
+        {MYR_IMPORT_P2P, SPEEDS("n/a"), NULL, 0, 0},
+        {MYR_IMPORT_P2P, SPEEDS("fast"), "fast", SPEED, 0},
+        {MYR_IMPORT_P2P, SPEEDS("4xZDR"), "4xZDR", SPEED, 0},
+        {MYR_IMPORT_P2P, SPEEDS("400 GB/s"), "400 GB/s", SPEED, 0},
+        {MYR_IMPORT_P2P, SPEEDS("2.5G"), "2.5G", SPEED, 0},
+        {MYR_IMPORT_P2P, SPEEDS("1000001"), "1000001", SPEED, 0},
+        {MYR_IMPORT_P2P, SAID("-,?,n/a"), NULL, 0, 0}};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
-        struct myr_arena arena;
-        struct myr_cabling cabling;
-        struct myr_import import;
-        struct myr_err err;
-        myr_arena_init(&arena);
-        myr_cabling_init(&cabling, &arena);
-        myr_import_init(&import, &cabling);
-        if (myr_import_text(&import, rows[i].format, "found", myr_str_from(rows[i].text), &err) <
-            0) {
-            fail_msg("%s", err.message);
-        }
-        assert_int_equal(cabling.links.count, 1);
-        assert_int_equal(cabling.links.items[0].gbps, rows[i].gbps);
-        assert_int_equal(cabling.words.count, rows[i].word != NULL);
-        for (uint32_t fact = 0; fact < MYR_LINK_KEPT; fact++) {
-            bool here = rows[i].word && fact == rows[i].fact;
-            assert_int_equal(cabling.links.items[0].unread[fact], here);
-        }
-        if (rows[i].word) {
-            assert_true(myr_str_eq(cabling.words.items[0].text, myr_str_from(rows[i].word)));
-        }
-        myr_import_done(&import);
-        myr_cabling_done(&cabling);
-        myr_arena_done(&arena);
+        check_told(&rows[i]);
     }
 }
 

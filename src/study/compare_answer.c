@@ -198,7 +198,7 @@ static void show_doubts(struct myr_answer *answer, const struct myr_design_compa
 {
     for (uint32_t r = 0; r < all->row_count; r++) {
         if (all->rows[r].why) {
-            myr_answer_fact(answer, all->rows[r].key, "not compared: %s", all->rows[r].why);
+            myr_answer_fact(answer, all->rows[r].title, "not compared: %s", all->rows[r].why);
         }
     }
 }

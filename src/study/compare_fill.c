@@ -39,7 +39,9 @@ const char *compare_number(struct myr_arena *arena, const struct myr_compare_row
     }
     /* All figures are amounts: none is below zero, and none is beyond what 64 bits count. */
     MYR_ASSERT(cell->value >= 0 && cell->value < 1e18);
-    snprintf(text, sizeof(text), "%.*f", row->digits, cell->value);
+    /* Whole numbers are rounded as the answer has them: a half is the next one. */
+    snprintf(text, sizeof(text), "%.*f", row->digits,
+             row->digits ? cell->value : (double)llround(cell->value));
     /* Zeros behind the point go, the point itself with the last of them. */
     char *point = strchr(text, '.');
     for (size_t len = strlen(text); point && text[len - 1] == '0'; len--) {

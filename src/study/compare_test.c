@@ -250,6 +250,33 @@ static void a_layout_is_read_once_for_all_sides(void **state)
     assert_int_equal(close(ends[0]), 0);
 }
 
+/* Half a unit is the next whole one, on the page as in the answer; the even one nowhere. */
+static void page_and_answer_round_alike(void **state)
+{
+    struct myr_compare_question question = question_of(pair, 2);
+    struct fixture f;
+    (void)state;
+    if (compare(&f, &question) < 0) {
+        fail_msg("%s", f.err.message);
+    }
+    MYR_CLEANUP(myr_buf_done) struct myr_buf page = {}, tree = {};
+    struct myr_answer answer;
+    for (uint32_t r = 0; r < f.found->row_count; r++) {
+        struct myr_compare_row *row = &f.found->rows[r];
+        row->cells[0].value = strcmp(row->key, "energy_mwh") == 0 ? 16038.5 : row->cells[0].value;
+    }
+    myr_answer_init(&answer, &f.arena, "myriad.compare", 1);
+    myr_design_comparison_answer(f.found, &answer);
+    assert_int_equal(myr_answer_write(&answer,
+                                      &(struct myr_answer_form){.format = MYR_FORMAT_TABLE}, &tree,
+                                      &f.err),
+                     MYR_OK);
+    myr_design_comparison_html(f.found, NULL, &page);
+    assert_non_null(strstr(tree.data, "16,039"));
+    assert_non_null(strstr(page.data, "16,039"));
+    release(&f);
+}
+
 /* A pipe with the text in it, as a path; the caller closes the end that is returned. */
 static int piped(const char *text, char path[32])
 {
@@ -321,6 +348,7 @@ int main(void)
         cmocka_unit_test(bad_questions_are_refused_before_anything_is_planned),
         cmocka_unit_test(options_of_training_need_a_model),
         cmocka_unit_test(a_layout_is_read_once_for_all_sides),
+        cmocka_unit_test(page_and_answer_round_alike),
         cmocka_unit_test(other_files_are_read_once_for_all_sides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -186,6 +186,7 @@ static void measure(const struct myr_table *table, enum myr_format format, struc
             bool lined_up =
                 cell.data && is_bare(column, cell) && !(column->flags & MYR_COLUMN_MIXED);
             uint32_t decimals = lined_up ? decimals_of(cell) : 0;
+            decimals = decimals == 1 && (column->flags & MYR_COLUMN_MONEY) ? 2 : decimals;
             if (layout->decimals[c] < decimals) {
                 layout->decimals[c] = decimals;
             }

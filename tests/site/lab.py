@@ -42,7 +42,7 @@ def main():
             links = {frozenset(f"{row[end + '_device']}:{row[end + '_interface']}"
                                for end in "ab") for row in csv.DictReader(file)}
         found = {frozenset(link["endpoints"]) for link in lab["topology"]["links"]}
-        if found != links or lab["name"] != "x: y":
+        if found != links or lab["name"] != "x-y":
             failed.append(f"links: {sorted(map(sorted, found ^ links))[:3]}, {lab['name']}")
         for node, row in lab["topology"]["nodes"].items():
             for bind in row["binds"]:

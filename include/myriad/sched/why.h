@@ -15,6 +15,7 @@ enum myr_why_kind {
     MYR_WHY_CLOSED,     /* it would fit with all nodes in use, those never seen too */
     MYR_WHY_FRAGMENTED, /* so many GPUs are free, but not on enough whole nodes */
     MYR_WHY_FULL,       /* not so many GPUs are free */
+    MYR_WHY_NEVER,      /* not even all of the cluster would hold it */
 };
 
 struct myr_why {

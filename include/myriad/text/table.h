@@ -30,6 +30,7 @@ enum myr_column_flags {
     MYR_COLUMN_NUMBER = 1, /* right-aligned, bare in JSON */
     MYR_COLUMN_WIDE = 2,   /* shown to people only with -o wide */
     MYR_COLUMN_MIXED = 4,  /* of several units: each number with the digits that it has */
+    MYR_COLUMN_MONEY = 8,  /* with cents or without, for all rows: never one digit of them */
 };
 
 struct myr_column {

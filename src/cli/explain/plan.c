@@ -71,7 +71,7 @@ static void show(struct myr_answer *answer, const struct myr_explained *found,
                  const struct myr_value *list, uint32_t count)
 {
     static const struct myr_answer_column columns[] = {
-        {"path", "NUMBER", 0, 0}, {"value", "VALUE", MYR_COLUMN_NUMBER, 0},
+        {"path", "NUMBER", 0, 0}, {"value", "VALUE", MYR_COLUMN_NUMBER | MYR_COLUMN_MIXED, 0},
         {"unit", "UNIT", 0, 0},   {"basis", "BASIS", 0, 0},
         {"rule", "RULE", 0, 0},   {"inputs", "INPUTS", MYR_COLUMN_WIDE, 0},
     };

@@ -36,7 +36,7 @@ static const struct myr_command command = {
     .summary = "ask a saved state, or a server: lose nodes, add GPUs, submit a job",
     .details = "The state is what twin run --state has written; without one it is that of the "
                "server, as it is now. Neither is changed. Exit status 1: the submitted job would "
-               "wait, or jobs would find no room. CSV output lists the counts.",
+               "wait or never start, or jobs would find no room. CSV output lists the counts.",
     .example = "myriad whatif state.myr --lose-leaf 3 --submit-gpus 256",
     CLI_CLIENT_OPTIONS(rows, defaults),
     CLI_RULES(rules),
@@ -104,7 +104,9 @@ static void fill(struct cli *cli, const struct myr_whatif_answer *a)
                             MYR_COUNT(a->submit_nodes, "node"),
                             MYR_COUNT(a->submit_groups, "leaf"));
         } else {
-            myr_answer_fact(answer, "the job", "waits: %s", myr_why_words(a->why.kind));
+            myr_answer_fact(answer, "the job", "%s: %s",
+                            a->why.kind == MYR_WHY_NEVER ? "never starts" : "waits",
+                            myr_why_words(a->why.kind));
         }
     }
     cli->no = a->waits > 0 || (a->submitted && !a->placed);

@@ -211,7 +211,8 @@ struct audit_link {
     const struct myr_part *sw, *switch_optic, *nic_optic, *cable, *nic; /* NULL: not known */
     bool fabric;                                                        /* between switches */
     uint32_t gbps, legs;
-    double length_m; /* 0: not known */
+    double length_m; /* of the run; 0: not known */
+    double cable_m;  /* of a cable that is judged by its length too; 0: it is not */
 };
 /* Names every rule that the link breaks; false when it breaks one. */
 bool audit_link_rules(struct audit *audit, const struct audit_link *link);

@@ -353,6 +353,43 @@ static void a_line_without_a_quantity_is_not_judged_for_it(void **state)
     end(&w);
 }
 
+/* How many times the words are in what an audit of the list says. */
+static uint32_t times_told(struct wanted *w, const char *list, const char *words)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf told = {};
+    uint32_t count = 0;
+    tell(w, (struct myr_audit_document){.bom = myr_str_from(list), .bom_file = "list"}, &told);
+    for (const char *at = told.len ? told.data : ""; (at = strstr(at, words)); at++) {
+        count++;
+    }
+    return count;
+}
+
+static void short_cables_are_counted_over_all_layers_and_told_line_by_line(void **state)
+{
+    (void)state;
+    static const char rest[] = "system,name,part,quantity,unit_price,total\n"
+                               "servers,GPU server,H100-8GPU,32,,\n"
+                               "compute,switch,MQM9790-NS2F,12,1000,12000\n"
+                               ",module,MMA4Z00-NS,384,,\n,module,MMA4Z00-NS400,256,,\n";
+    struct wanted w;
+    begin(&w, "servers: 32\nnetworks: {compute: {switch: mqm9790-ns2f}}\n");
+    const char *one = myr_arena_printf(&w.arena, "%s,fibre,MFP7E10-N030,512,,\n", rest);
+    assert_int_equal(times_told(&w, one, "cable-length"), 1);
+    assert_int_equal(times_told(&w, one, "is 30 m long, the run is 50 m (512 cables)"), 1);
+    /* Two lines that are wrong in the same words are two faults. */
+    const char *two = myr_arena_printf(
+        &w.arena, "%s,fibre,MFP7E10-N030,256,,\n,fibre,MFP7E10-N030,256,,\n", rest);
+    assert_int_equal(times_told(&w, two, "cable-length"), 2);
+    const char *sums =
+        myr_arena_printf(&w.arena,
+                         "%s,fibre,MFP7E10-N050,512,,\nsecurity,wall,firewall,3,100,301\n"
+                         "security,wall,firewall,3,100,301\n",
+                         rest);
+    assert_int_equal(times_told(&w, sums, "line-total"), 2);
+    end(&w);
+}
+
 /* The limits of a list: lines, header rows. */
 static void a_list_has_its_limits(void **state)
 {
@@ -395,6 +432,7 @@ int main(void)
         cmocka_unit_test(a_wrong_total_is_told_beside_what_is_missing),
         cmocka_unit_test(a_wrong_line_excuses_the_total_that_would_be_right),
         cmocka_unit_test(a_line_without_a_quantity_is_not_judged_for_it),
+        cmocka_unit_test(short_cables_are_counted_over_all_layers_and_told_line_by_line),
         cmocka_unit_test(a_list_has_its_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -355,7 +355,7 @@ static int check_watts(struct claims *claims, const struct myr_doc *node, const 
  * counts.
  */
 static int pair_part(struct claims *claims, const struct myr_doc *pair, const char *const *keys,
-                     enum myr_part_kind kind, const struct myr_part **ret)
+                     enum myr_part_kind kind, const struct myr_part **ret, double *ret_m)
 {
     const struct myr_doc *node = NULL;
     for (; *keys && !node; keys++) {
@@ -381,6 +381,7 @@ static int pair_part(struct claims *claims, const struct myr_doc *pair, const ch
                              myr_part_kind_name(kind));
     }
     *ret = audit_part(claims->audit, part);
+    *(ret_m ? ret_m : &length) = length;
     return MYR_OK;
 }
 
@@ -397,6 +398,115 @@ static const struct audit_need *cable_need(const struct audit *audit, uint32_t n
     return NULL;
 }
 
+/*
+ * The plan that an entry leaves parts to: the spec's, which has its pins; where the document has
+ * another switch, the one with that.
+ */
+static const struct myr_design *plan_of(const struct audit *audit, uint32_t net)
+{
+    const struct myr_design *designs[] = {&audit->asked, &audit->plan};
+    const char *parts[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t leaf = designs[i]->networks[net].first_leaf;
+        parts[i] = leaf < designs[i]->device_count
+                       ? myr_design_str(designs[i],
+                                        designs[i]->devtypes[designs[i]->device_type[leaf]].part)
+                       : "";
+    }
+    return designs[strcmp(parts[0], parts[1]) != 0];
+}
+
+static const struct myr_part *planned_part(const struct audit *audit,
+                                           const struct myr_design *design, uint32_t name)
+{
+    uint32_t part =
+        name ? myr_catalog_find(audit->catalog, myr_str_from(myr_design_str(design, name)))
+             : MYR_PART_NONE;
+    return part == MYR_PART_NONE ? NULL : audit_part(audit, part);
+}
+
+/*
+ * What the entry leaves out of a link is as in the plan, in its first cables that take modules. A
+ * cable with ends on it has no modules to leave out.
+ */
+static void leave_to_plan(const struct audit *audit, struct audit_link *link)
+{
+    const struct myr_design *design = plan_of(audit, link->net);
+    for (uint32_t i = 0; i < design->cabletype_count; i++) {
+        const struct myr_cabletype *type = &design->cabletypes[i];
+        if (type->net != link->net || (type->layer != MYR_LAYER_HOST) != link->fabric ||
+            !type->optic_a || (link->cable && link->cable->cable.fixed_ends)) {
+            continue;
+        }
+        link->cable = link->cable ? link->cable : planned_part(audit, design, type->part);
+        if (!link->switch_optic) {
+            link->switch_optic = planned_part(audit, design, type->optic_b);
+        }
+        if (!link->nic_optic && !link->fabric) {
+            link->nic_optic = planned_part(audit, design, type->optic_a);
+        }
+        return;
+    }
+}
+
+/* One link of an entry, with what it names alone: what the plan has there fits by itself. */
+static void judge_pair(struct audit *audit, struct audit_link link)
+{
+    const struct audit_need *need = cable_need(audit, link.net, link.fabric);
+    const struct myr_part *cable = link.cable;
+    if (!link.switch_optic && !link.nic_optic && !cable) {
+        return;
+    }
+    link.sw = link.sw || !link.switch_optic ? link.sw : audit_switch(audit, link.net);
+    link.nic = link.nic || !link.nic_optic ? link.nic : audit_nic(audit, link.net, false);
+    link.gbps = need ? need->gbps : 0;
+    link.legs = need ? need->legs : 1;
+    link.length_m = need ? need->length_m : 0;
+    leave_to_plan(audit, &link);
+    (void)audit_link_rules(audit, &link);
+    if (cable && need && cable->cable.legs != need->legs && !cable->cable.fixed_ends) {
+        audit_finding(audit, "cable-legs", link.where, need->legs, cable->cable.legs,
+                      "%s: %s divides into %u, the port into %u", myr_net_names[link.net],
+                      cable->order, cable->cable.legs, need->legs);
+    }
+}
+
+/*
+ * One entry may speak of the link to the hosts and of the one between switches; each is judged
+ * alone.
+ */
+static int read_pair(struct claims *claims, const struct myr_doc *pair, struct audit_link *link,
+                     struct audit_link *fabric)
+{
+    const struct {
+        const char *keys[3];
+        enum myr_part_kind kind;
+        const struct myr_part **ret;
+        double *ret_m;
+    } parts[] = {
+        {{"switch"}, MYR_PART_SWITCH, &link->sw, NULL},
+        {{"nic"}, MYR_PART_NIC, &link->nic, NULL},
+        {{"switch_optic"}, MYR_PART_TRANSCEIVER, &link->switch_optic, NULL},
+        {{"nic_optic"}, MYR_PART_TRANSCEIVER, &link->nic_optic, NULL},
+        {{"host_cable", "cable"}, MYR_PART_CABLE, &link->cable, &link->cable_m},
+        {{"fabric_optic"}, MYR_PART_TRANSCEIVER, &fabric->switch_optic, NULL},
+        {{"fabric_cable"}, MYR_PART_CABLE, &fabric->cable, &fabric->cable_m},
+    };
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(parts); i++) {
+        MYR_TRY(
+            pair_part(claims, pair, parts[i].keys, parts[i].kind, parts[i].ret, parts[i].ret_m));
+    }
+    fabric->sw = link->sw;
+    /* A switch or a card alone makes no link that could be judged. */
+    if (!link->switch_optic && !link->nic_optic && !link->cable && !fabric->switch_optic &&
+        !fabric->cable) {
+        return myr_doc_error(claims->err, pair, MYR_EINVAL,
+                             "the pair names no part; switch_optic, nic_optic, cable, "
+                             "fabric_optic or fabric_cable is expected");
+    }
+    return MYR_OK;
+}
+
 /* What the entry leaves out is as in the plan. */
 static int check_pair(struct claims *claims, const struct myr_doc *pair)
 {
@@ -405,7 +515,6 @@ static int check_pair(struct claims *claims, const struct myr_doc *pair)
                                        "fabric_optic", "fabric_cable", "switch"};
     static const char *const networks[] = {"compute", "storage"};
     struct audit *audit = claims->audit;
-    struct audit_link link = {.where = place_of(audit, pair)};
     uint32_t net = 0;
     MYR_TRY(myr_doc_expect(pair, MYR_DOC_MAP, "optics", claims->err));
     MYR_TRY(myr_doc_check_keys(pair, "optics", keys, MYR_ARRAY_COUNT(keys), claims->err));
@@ -417,48 +526,11 @@ static int check_pair(struct claims *claims, const struct myr_doc *pair)
         return myr_doc_error(claims->err, pair, MYR_EINVAL, "the spec has no %s network",
                              networks[net]);
     }
-    link.net = (enum myr_net_id)net;
-    MYR_TRY(
-        pair_part(claims, pair, (const char *const[]){"switch", NULL}, MYR_PART_SWITCH, &link.sw));
-    MYR_TRY(pair_part(claims, pair, (const char *const[]){"nic", NULL}, MYR_PART_NIC, &link.nic));
-    MYR_TRY(pair_part(claims, pair, (const char *const[]){"switch_optic", NULL},
-                      MYR_PART_TRANSCEIVER, &link.switch_optic));
-    MYR_TRY(pair_part(claims, pair, (const char *const[]){"nic_optic", NULL}, MYR_PART_TRANSCEIVER,
-                      &link.nic_optic));
-    MYR_TRY(pair_part(claims, pair, (const char *const[]){"host_cable", "cable", NULL},
-                      MYR_PART_CABLE, &link.cable));
-    /*
-     * One entry may speak of the link to the hosts and of the one between switches; each is judged
-     * alone.
-     */
+    struct audit_link link = {.where = place_of(audit, pair), .net = (enum myr_net_id)net};
     struct audit_link fabric = {.where = link.where, .net = link.net, .fabric = true};
-    MYR_TRY(pair_part(claims, pair, (const char *const[]){"fabric_optic", NULL},
-                      MYR_PART_TRANSCEIVER, &fabric.switch_optic));
-    MYR_TRY(pair_part(claims, pair, (const char *const[]){"fabric_cable", NULL}, MYR_PART_CABLE,
-                      &fabric.cable));
-    /* A switch or a card alone makes no link that could be judged. */
-    if (!link.switch_optic && !link.nic_optic && !link.cable && !fabric.switch_optic) {
-        return myr_doc_error(claims->err, pair, MYR_EINVAL,
-                             "the pair names no part; switch_optic, nic_optic, cable or "
-                             "fabric_optic is expected");
-    }
-    link.sw = link.sw ? link.sw : audit_switch(audit, net);
-    link.nic = link.nic ? link.nic : audit_nic(audit, link.net, false);
-    const struct audit_need *need = cable_need(audit, net, false);
-    link.gbps = need ? need->gbps : 0;
-    link.legs = need ? need->legs : 1;
-    link.length_m = need ? need->length_m : 0;
-    (void)audit_link_rules(audit, &link);
-    if (link.cable && need && link.cable->cable.legs != need->legs &&
-        !link.cable->cable.fixed_ends) {
-        audit_finding(audit, "cable-legs", link.where, need->legs, link.cable->cable.legs,
-                      "%s: %s divides into %u, the port into %u", networks[net], link.cable->order,
-                      link.cable->cable.legs, need->legs);
-    }
-    if (fabric.switch_optic) {
-        fabric.sw = link.sw;
-        (void)audit_link_rules(audit, &fabric);
-    }
+    MYR_TRY(read_pair(claims, pair, &link, &fabric));
+    judge_pair(audit, link);
+    judge_pair(audit, fabric);
     return MYR_OK;
 }
 

@@ -17,13 +17,23 @@ static const char *text_of(struct audit *audit, const char *fmt, va_list args)
     return myr_arena_strndup(audit->arena, message, strlen(message));
 }
 
-/* Once for the same rule and message, at the place that was met first. */
+/*
+ * Once for the same rule and message in one place. Of a link the place does not count: the lines of
+ * both its ends lead to the same fault. What two lines have wrong by themselves are two faults,
+ * though they are told in the same words.
+ */
+static bool is_told(const struct myr_audit_finding *old, const struct myr_audit_finding *finding)
+{
+    bool link = strncmp(finding->rule, "optic-", strlen("optic-")) == 0;
+    return strcmp(old->rule, finding->rule) == 0 && strcmp(old->message, finding->message) == 0 &&
+           (link || strcmp(old->where, finding->where) == 0);
+}
+
 static void put(struct audit *audit, struct myr_audit_finding finding)
 {
     for (size_t i = 0; i < audit->out->findings.count; i++) {
-        const struct myr_audit_finding *old = &audit->out->findings.items[i];
-        if (strcmp(old->rule, finding.rule) == 0 && strcmp(old->message, finding.message) == 0) {
-            return; /* the lines of both ends lead to the same */
+        if (is_told(&audit->out->findings.items[i], &finding)) {
+            return;
         }
     }
     myr_vec_push(&audit->out->findings, finding);

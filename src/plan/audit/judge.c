@@ -136,6 +136,35 @@ static void judge_scope(struct audit *audit, uint32_t net)
     }
 }
 
+/*
+ * A line that is too short for a run. Runs of one network and one length are told as one, at the
+ * first of them: a line of a list does not say to which layer its cables go.
+ */
+static void judge_run(struct audit *audit, size_t at, uint32_t first)
+{
+    struct audit_line *line = &audit->lines.items[at];
+    const struct audit_need *need = &audit->needs[first];
+    uint64_t cables = 0;
+    if (*audit_flow(audit, at, first) == 0 || line->length_m >= need->length_m) {
+        return;
+    }
+    for (uint32_t k = 0; k < audit->need_count; k++) {
+        const struct audit_need *other = &audit->needs[k];
+        uint64_t flow = *audit_flow(audit, at, k);
+        if (flow == 0 || other->net != need->net || other->length_m != need->length_m) {
+            continue;
+        }
+        if (k < first) {
+            return;
+        }
+        cables += flow;
+    }
+    audit_finding(audit, "cable-length", line->where, need->length_m, line->length_m,
+                  "%s: %s is %g m long, the run is %g m (%s)", net_words(need), line->shown,
+                  line->length_m, need->length_m, MYR_COUNT(cables, "cable"));
+    line->named = true;
+}
+
 /* Two ways to be wrong: not what the line says it is, and shorter than the run it is used for. */
 static void judge_lengths(struct audit *audit)
 {
@@ -155,14 +184,7 @@ static void judge_lengths(struct audit *audit)
             line->named = true;
         }
         for (uint32_t k = 0; k < audit->need_count; k++) {
-            const struct audit_need *need = &audit->needs[k];
-            if (*audit_flow(audit, i, k) > 0 && line->length_m < need->length_m) {
-                audit_finding(audit, "cable-length", line->where, need->length_m, line->length_m,
-                              "%s: %s is %g m long, the run is %g m (%llu cables)", net_words(need),
-                              line->shown, line->length_m, need->length_m,
-                              (unsigned long long)*audit_flow(audit, i, k));
-                line->named = true;
-            }
+            judge_run(audit, i, k);
         }
     }
 }
@@ -360,12 +382,12 @@ void audit_judge_layout(struct audit *audit)
     for (uint32_t k = 0; k < audit->need_count; k++) {
         const struct audit_need *need = &audit->needs[k];
         if (need->met < need->quantity) {
-            audit_finding(
-                audit, "layout-short", "layout", (double)need->quantity, (double)need->met,
-                "%s: %llu are planned, %llu stand in racks, %llu have "
-                "no place",
-                need->what, (unsigned long long)need->quantity, (unsigned long long)need->met,
-                (unsigned long long)(need->quantity - need->met));
+            audit_finding(audit, "layout-short", "layout", (double)need->quantity,
+                          (double)need->met,
+                          "%s: %llu are planned, %llu stand in racks, %llu %s no place", need->what,
+                          (unsigned long long)need->quantity, (unsigned long long)need->met,
+                          (unsigned long long)(need->quantity - need->met),
+                          need->quantity - need->met == 1 ? "has" : "have");
         }
     }
     for (size_t i = 0; i < audit->lines.count; i++) {

@@ -115,12 +115,14 @@ static bool check_light(struct audit *audit, const struct audit_link *link)
     if (light_arrives(link)) {
         return true;
     }
-    audit_finding_text(audit, "optic-mode", link->where, a ? light(audit, a) : light(audit, b),
-                       b && b != a ? light(audit, b) : light(audit, cable ? cable : a),
+    /* Where an end is not known, it is the other one and the cable that do not agree. */
+    const struct myr_part *one = a ? a : b, *other = a && b ? b : cable;
+    const struct myr_part *over = a && b ? cable : NULL;
+    audit_finding_text(audit, "optic-mode", link->where, light(audit, one),
+                       light(audit, a == b && cable ? cable : other),
                        "%s, %s: no light arrives between %s and %s%s%s", myr_net_names[link->net],
-                       link->fabric ? "between switches" : "to the hosts",
-                       a ? light(audit, a) : "?", b ? light(audit, b) : "?", cable ? " over " : "",
-                       cable ? light(audit, cable) : "");
+                       link->fabric ? "between switches" : "to the hosts", light(audit, one),
+                       light(audit, other), over ? " over " : "", over ? light(audit, over) : "");
     return false;
 }
 
@@ -146,6 +148,18 @@ static bool check_reach(struct audit *audit, const struct audit_link *link)
     return fine;
 }
 
+static bool check_length(struct audit *audit, const struct audit_link *link)
+{
+    if (!link->cable || link->cable_m <= 0 || link->cable_m >= link->length_m) {
+        return true;
+    }
+    audit_finding(audit, "cable-length", link->where, link->length_m, link->cable_m,
+                  "%s, %s: %s is %g m long, the run is %g m", myr_net_names[link->net],
+                  link->fabric ? "between switches" : "to the hosts", link->cable->order,
+                  link->cable_m, link->length_m);
+    return false;
+}
+
 /*
  * All rules, not just the first that is broken: each is a fault of its own to mend. The switch's
  * connector carries all legs of a splitter.
@@ -165,6 +179,7 @@ bool audit_link_rules(struct audit *audit, const struct audit_link *link)
         fine;
     fine = check_speed(audit, link, link->nic_optic, link->gbps) && fine;
     fine = check_light(audit, link) && fine;
+    fine = check_length(audit, link) && fine;
     return check_reach(audit, link) && fine;
 }
 

@@ -114,9 +114,13 @@ static struct figures figures_of(const struct myr_design *design)
 static const char *cost_tip(struct drawing *drawing)
 {
     const struct myr_design_head *head = drawing->design->head;
-    uint64_t whole = head->total_cents > 0 ? (uint64_t)head->total_cents / 100 : 0;
     const char *book = myr_design_str(drawing->design, head->price_book);
     char number[DRAW_WORDS_BYTES];
+    /* As the tile has it: a sum of nothing is no price. */
+    if (head->total_cents <= 0) {
+        return plan_draw_tip(drawing, "no line of the bill has a price");
+    }
+    uint64_t whole = (uint64_t)head->total_cents / 100;
     return plan_draw_tip(drawing, "%s %s%s%s", myr_u64_grouped(whole, number),
                          myr_design_str(drawing->design, head->currency),
                          *book ? ", price book " : "", book);

@@ -145,7 +145,8 @@ static bool explain(const struct myr_design *design, struct myr_answer *answer, 
                                   .unit = "",
                                   .basis = myr_basis_names[MYR_BASIS_COUNTED]};
     if (figure) {
-        ret->unit = myr_design_str(design, figure->unit);
+        ret->unit =
+            plan_figure_unit(design, answer->arena, path, myr_design_str(design, figure->unit));
         ret->basis = myr_basis_names[figure->basis];
         ret->rule = myr_design_str(design, figure->rule);
         ret->inputs = myr_design_str(design, figure->inputs);
@@ -160,6 +161,7 @@ static bool explain(const struct myr_design *design, struct myr_answer *answer, 
     const char *absent =
         value->kind == MYR_VALUE_NULL ? plan_figure_rule_at(path, &ret->unit) : NULL;
     if (absent) {
+        ret->unit = plan_figure_unit(design, answer->arena, path, ret->unit);
         ret->basis = myr_basis_names[MYR_BASIS_COMPUTED];
         ret->rule = absent;
         ret->inputs = "";
@@ -170,6 +172,9 @@ static bool explain(const struct myr_design *design, struct myr_answer *answer, 
         return false;
     }
     ret->rule = rule->rule;
+    if (explain_rule_is_money(rule)) {
+        ret->unit = plan_figure_unit(design, answer->arena, path, "money");
+    }
     if (value->kind == MYR_VALUE_NULL) {
         ret->inputs = "";
         ret->why = plan_figure_missing(design, answer->arena, path);

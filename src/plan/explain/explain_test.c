@@ -182,7 +182,7 @@ static void a_figure_that_is_not_known_says_why(void **state)
         struct planned p;
         planned_begin(&p, rows[i].text);
         struct myr_explained years = explained(&p, "power.energy.cost_of_years");
-        assert_string_equal(years.unit, "money");
+        assert_string_equal(years.unit, "CNY");
         assert_int_equal(years.value->kind, rows[i].why ? MYR_VALUE_NULL : MYR_VALUE_NUMBER);
         if (rows[i].why) {
             assert_string_equal(years.why, rows[i].why);

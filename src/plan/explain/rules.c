@@ -1,6 +1,5 @@
 #include "explain/rules.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -261,4 +260,20 @@ const struct explain_rule *explain_rule_of(const char *path)
         }
     }
     return NULL;
+}
+
+bool explain_rule_is_money(const struct explain_rule *rule)
+{
+    static const char *const sums[] = {
+        "bom.*.unit_price",           "bom.*.total",         "report.systems.*.cost",
+        "next.lines.*.unit_price",    "next.lines.*.total",  "next.lines.*.total_now",
+        "next.lines.*.total_then",    "next.cost",           "next.cost_of_both",
+        "next.ahead.extra_now",       "next.ahead.cost_now", "totals.cost",
+        "totals.energy_cost_per_year"};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(sums); i++) {
+        if (strcmp(rule->path, sums[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
 }

@@ -144,6 +144,24 @@ double plan_figure_of(const struct myr_design *design, enum figure_id id)
     return figure ? figure->value : 0;
 }
 
+const char *plan_figure_unit(const struct myr_design *design, struct myr_arena *arena,
+                             const char *path, const char *unit)
+{
+    const struct myr_figure *tariff = myr_design_figure(design, rows[FIG_ENERGY_CURRENCY].path);
+    bool per_kwh = strcmp(path, rows[FIG_TARIFF].path) == 0;
+    /* Only sums of money have a unit that depends on the plan. */
+    if (strcmp(unit, "money") != 0) {
+        return unit;
+    }
+    bool energy = strncmp(path, "power.", strlen("power.")) == 0 ||
+                  strncmp(path, "cooling.", strlen("cooling.")) == 0 ||
+                  strstr(path, "energy_cost") != NULL;
+    bool years = strcmp(path, rows[FIG_TCO].path) == 0;
+    const char *currency =
+        myr_design_str(design, tariff && energy && !years ? tariff->text : design->head->currency);
+    return per_kwh ? myr_arena_printf(arena, "%s/kWh", currency) : currency;
+}
+
 const char *plan_figure_text(const struct myr_design *design, enum figure_id id)
 {
     const struct myr_figure *figure = myr_design_figure(design, rows[id].path);

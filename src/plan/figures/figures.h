@@ -68,11 +68,11 @@
     X(EXCHANGE, "power.energy.exchange", "", 4, "of the bill's currency for one of the tariff's")  \
     X(TCO, "power.energy.cost_of_years", "money", 2,                                               \
       "bill + years * energy cost * exchange, in the bill's currency")                             \
-    X(GRID, "power.carbon.grid_kg_per_kwh", "kg", 3, "what a kWh of the grid emits")               \
+    X(GRID, "power.carbon.grid_kg_per_kwh", "kg/kWh", 3, "what a kWh of the grid emits")           \
     X(GREEN, "power.carbon.green_share", "", 3, "share of energy that emits nothing")              \
     X(CARBON, "power.carbon.t_per_year", "t", 1, "MWh * grid factor * (1 - green share)")          \
-    X(PFLOPS, "power.efficiency.bf16_pflops", "", 1, "GPUs * dense BF16 peak of one")              \
-    X(GFLOPS_W, "power.efficiency.bf16_gflops_per_w", "", 2, "peak / facility power")              \
+    X(PFLOPS, "power.efficiency.bf16_pflops", "PFLOP/s", 1, "GPUs * dense BF16 peak of one")       \
+    X(GFLOPS_W, "power.efficiency.bf16_gflops_per_w", "GFLOP/s/W", 2, "peak / facility power")     \
     X(RACKS, "power.racks.count", "", 0, "racks in use; without a room, what all would fill")      \
     X(RACK_KW, "power.racks.kw", "kW", 2, "what the fullest rack draws")                           \
     X(RACK_LIMIT, "power.racks.kw_limit", "kW", 2, "what a rack may draw")                         \
@@ -231,6 +231,12 @@ void plan_figure_drop(struct plan *plan, enum figure_id id);
 const char *plan_figure_rule(enum figure_id id);
 /* Rule and unit of the figure of a path; NULL where there is none of that path. */
 const char *plan_figure_rule_at(const char *path, const char **ret_unit);
+/*
+ * A unit for people: money of this path in its currency. What is paid over the years is in the
+ * bill's, what energy costs in the tariff's. Other units are as they are.
+ */
+const char *plan_figure_unit(const struct myr_design *design, struct myr_arena *arena,
+                             const char *path, const char *unit);
 /* Of a figure that was added; 0 for others. */
 double plan_figure_value(const struct plan *plan, enum figure_id id);
 

@@ -125,8 +125,8 @@ static void count_again(struct bill *bill, uint32_t net, bool cables, const stru
             snprintf(inputs, sizeof(inputs), "%llu links, %u leg%s", (unsigned long long)is->links,
                      part->cable.legs, part->cable.legs == 1 ? "" : "s");
         } else {
-            snprintf(inputs, sizeof(inputs), "%llu cages counted in the design",
-                     (unsigned long long)now);
+            snprintf(inputs, sizeof(inputs), "%llu cage%s counted in the design",
+                     (unsigned long long)now, now == 1 ? "" : "s");
         }
         set_line(bill, row, now, inputs);
     }

@@ -106,6 +106,23 @@ static void put_rows(const struct report *report, const struct report_system *sy
     myr_page_table_end(report->buf);
 }
 
+/* Own prices of the spec and those of a list have a note that says so; a book's may have one. */
+static bool has_other_prices(const struct myr_design *design)
+{
+    static const char *const of_book[] = {"assumed", "price for "};
+    for (uint32_t i = 0; i < design->bom_count; i++) {
+        const char *note = myr_design_str(design, design->bom[i].price_note);
+        bool other = design->bom[i].unit_cents >= 0 && note[0];
+        for (uint32_t k = 0; k < MYR_ARRAY_COUNT(of_book); k++) {
+            other = other && strncmp(note, of_book[k], strlen(of_book[k])) != 0;
+        }
+        if (other) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Which book the prices are from is said once, above the table. */
 void report_bill(const struct report *report)
 {
@@ -115,8 +132,15 @@ void report_bill(const struct report *report)
     const char *book = myr_design_str(report->design, report->design->head->price_book);
     report_heading(report, "Bill of materials");
     if (book[0]) {
-        report_para(report, "Prices are those of the price book %s, in %s.", book,
-                    myr_design_str(report->design, report->design->head->currency));
+        const char *currency = myr_design_str(report->design, report->design->head->currency);
+        if (has_other_prices(report->design)) {
+            report_para(report,
+                        "Prices are those of the price book %s, in %s, where the last table names "
+                        "no other source.",
+                        book, currency);
+        } else {
+            report_para(report, "Prices are those of the price book %s, in %s.", book, currency);
+        }
     }
     put_cost_chart(report, systems, count);
     put_rows(report, systems, count);

@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "figures/figures.h"
 #include "myriad/text/amount.h"
 #include "report/report.h"
 #include "storage/storage.h"
@@ -16,8 +17,8 @@ static const char *value_of(const struct report *report, const struct myr_figure
     if (figure->text) {
         return report_string(report, figure->text);
     }
-    char text[64];
-    snprintf(text, sizeof(text), "%.*f", figure->digits, figure->value);
+    char text[MYR_AMOUNT_BYTES];
+    myr_text_number(figure->value, figure->digits, text);
     if (figure->digits > 0) { /* "10.00" says no more than "10" */
         size_t len = strlen(text);
         while (len > 1 && text[len - 1] == '0') {
@@ -47,21 +48,11 @@ static const struct myr_figure *find(const struct report *report, const char *pa
     return myr_design_figure(report->design, path);
 }
 
-/* What is paid over the years is in the bill's currency, what energy costs in the tariff's. */
 static const char *unit_of(const struct report *report, const struct myr_figure *figure)
 {
-    const struct myr_design *design = report->design;
-    const char *unit = myr_design_str(design, figure->unit);
-    const struct myr_figure *tariff = find(report, "power.energy.currency");
-    /* Only sums of money have a unit that depends on the plan. */
-    if (strcmp(unit, "money") != 0) {
-        return unit;
-    }
-    if (strcmp(myr_design_str(design, figure->path), "power.energy.cost_of_years") == 0 ||
-        !tariff) {
-        return myr_design_str(design, design->head->currency);
-    }
-    return myr_design_str(design, tariff->text);
+    return plan_figure_unit(report->design, report->arena,
+                            myr_design_str(report->design, figure->path),
+                            myr_design_str(report->design, figure->unit));
 }
 
 /* All below 'prefix'; what is compared has a table of its own. */

@@ -9,7 +9,7 @@
 const char *myr_why_name(enum myr_why_kind kind)
 {
     static const char *const names[] = {"nothing", "order",      "locality", "held",
-                                        "closed",  "fragmented", "full"};
+                                        "closed",  "fragmented", "full",     "never"};
     MYR_ASSERT((size_t)kind < MYR_ARRAY_COUNT(names));
     return names[kind];
 }
@@ -237,6 +237,7 @@ const char *myr_why_words(enum myr_why_kind kind)
                             "maintenance, lost or never seen"),
         [MYR_WHY_FRAGMENTED] = "enough GPUs are free, but not on enough whole nodes",
         [MYR_WHY_FULL] = "too few GPUs are free",
+        [MYR_WHY_NEVER] = "all of the cluster would not hold it",
     };
     MYR_ASSERT((size_t)kind < MYR_ARRAY_COUNT(words));
     MYR_ASSERT(words[kind]);

@@ -50,15 +50,43 @@ static void put_end(const struct myr_design *design, uint32_t port, struct myr_b
     myr_buf_putc(text, '"');
 }
 
+/*
+ * The name of the laboratory is part of its containers' names, for which Docker takes letters,
+ * digits and "_.-" alone, a letter or digit first. What is between others becomes one dash.
+ */
+static void put_lab_name(struct myr_str name, struct myr_buf *text)
+{
+    size_t begin = text->len;
+    bool gap = false;
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.data[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!letter && (text->len == begin || (c != '_' && c != '.' && c != '-'))) {
+            gap = true;
+            continue;
+        }
+        if (gap && text->len > begin) {
+            myr_buf_putc(text, '-');
+        }
+        gap = false;
+        myr_buf_putc(text, c);
+    }
+    if (text->len == begin) {
+        myr_buf_put_lit(text, "cluster");
+    }
+}
+
 /* Nodes bind the files of `export frr`, which lie in folders of their names. */
 static void put_topology(const struct myr_export *job, struct myr_buf *text)
 {
     const struct myr_design *design = job->design;
     myr_buf_put_lit(text, "# containerlab deploy --topo topology.clab.yml, in the folder of\n"
                           "# `myriad export frr`\nname: ");
-    myr_json_quote(text, myr_str_from(myr_design_str(design, design->head->name)));
-    myr_buf_put_lit(text,
-                    "\ntopology:\n  defaults:\n    kind: linux\n    image: " IMAGE "\n  nodes:\n");
+    /* Quoted: a name may be a number. */
+    myr_buf_putc(text, '"');
+    put_lab_name(myr_str_from(myr_design_str(design, design->head->name)), text);
+    myr_buf_put_lit(text, "\"\ntopology:\n  defaults:\n    kind: linux\n    image: " IMAGE
+                          "\n  nodes:\n");
     for (uint32_t d = 0; d < design->device_count; d++) {
         /* A node for each, with its own file and the list of daemons. */
         if (is_on_net(job, d)) {

@@ -24,15 +24,27 @@ static const char *site_name(const struct netbox *box)
     return myr_design_str(box->job->design, box->job->design->head->name);
 }
 
-/* Lower case, digits and dashes. */
+/* Lower case and digits; what is between them becomes one dash. Never empty. */
 static void put_slug(struct myr_buf *buf, const char *text)
 {
+    size_t begin = buf->len;
+    bool gap = false;
     for (; *text; text++) {
         char c = *text;
-        /* Anything else becomes a dash. */
         bool upper = c >= 'A' && c <= 'Z';
         bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-        myr_buf_putc(buf, upper ? (char)(c - 'A' + 'a') : plain ? c : '-');
+        if (!upper && !plain) {
+            gap = true;
+            continue;
+        }
+        if (gap && buf->len > begin) {
+            myr_buf_putc(buf, '-');
+        }
+        gap = false;
+        myr_buf_putc(buf, upper ? (char)(c - 'A' + 'a') : c);
+    }
+    if (buf->len == begin) {
+        myr_buf_put_lit(buf, "cluster");
     }
 }
 

@@ -29,6 +29,22 @@ static void put_members(struct myr_buf *buf, const struct myr_export *job,
     }
 }
 
+/* OpenSM's own name, in any case as it compares them, would be there twice. */
+static int check_names(const char *file, const struct myr_site_tenants *tenants,
+                       struct myr_err *err)
+{
+    for (uint32_t i = 0; i < tenants->names.count; i++) {
+        struct myr_str name = tenants->names.items[i];
+        if (myr_str_eq_nocase(name, MYR_STR("Default"))) {
+            return myr_err_set(err, MYR_EINVAL,
+                               "%s: a tenant is called '%.*s', which is the partition of all "
+                               "hosts",
+                               myr_file_name(file), (int)name.len, name.data);
+        }
+    }
+    return MYR_OK;
+}
+
 int export_partitions(const struct myr_export *job, const struct myr_export_sink *sink,
                       struct myr_err *err)
 {
@@ -51,6 +67,7 @@ int export_partitions(const struct myr_export *job, const struct myr_export_sink
     MYR_TRY(myr_site_tenants_file(job->tenants, &list, err));
     struct myr_str words = {list.len ? list.data : "", list.len};
     MYR_TRY(myr_site_tenants_read(&tenants, &arena, job->design, job->tenants, words, err));
+    MYR_TRY(check_names(job->tenants, &tenants, err));
     myr_buf_put_lit(&text, "# Everybody reaches the subnet manager, and nobody else by this key.\n"
                            "Default=0x7fff, ipoib : ALL=limited, ALL_SWITCHES=full, SELF=full;\n");
     for (uint32_t i = 0; i < tenants.names.count; i++) {

@@ -92,6 +92,12 @@ static int read_row(struct myr_site_tenants *tenants, const struct myr_design *d
                              "a tenant has a name of 1 to %u letters, digits, '-' or '_'",
                              (uint32_t)NAME_BYTES_MAX);
     }
+    /* Forgotten rather than meant: it would have a partition that nobody is in. */
+    if (list.len == 0) {
+        char excerpt[MYR_EXCERPT_MAX];
+        return myr_csv_error(err, csv, 1, "the tenant '%s' has no nodes",
+                             myr_text_excerpt(name, excerpt));
+    }
     uint32_t tenant = tenant_named(tenants, name);
     if (tenants->names.count > MYR_SITE_TENANTS_MAX) {
         return myr_csv_error(err, csv, 0, "more than %u tenants", (uint32_t)MYR_SITE_TENANTS_MAX);

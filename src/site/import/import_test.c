@@ -348,7 +348,7 @@ static void broken_texts_are_refused_in_their_place(void **state)
         {MYR_IMPORT_P2P, "A-Node,A-Port,Z-Node,Z-Port\na,1,,1\n", "x:2:5: a port without"},
         {MYR_IMPORT_P2P, "A-Node,A-Port,Z-Node,Z-Port\na,1,a,1\n", "x:2:7: the cable ends where"},
         {MYR_IMPORT_P2P, "A-Node,A-Node,A-Port,Z-Node,Z-Port\n", "x:1:8: column 'A-Node' is"},
-        {MYR_IMPORT_P2P, "A-Node,A-Port,Z-Node,Z-Port,speed\na,1,b,1,fast\n", "x:2:9: 'fast' is"},
+        {MYR_IMPORT_P2P, "A-Node,A-Port,Z-Node,Z-Port,width\na,1,b,1,fast\n", "x:2:9: 'fast' is"},
         {MYR_IMPORT_P2P, "A-Node,A-Port,Z-Node,Z-Port\na,1,\"b,1\n", "x:2:5: the quote opened"},
         {MYR_IMPORT_IBNETDISCOVER, "[1] \"a\"[1]\n", "x:1:1: a port before the first device"},
         {MYR_IMPORT_IBNETDISCOVER, "Switch x \"a\"\n", "x:1:8: the number of ports"},

@@ -261,7 +261,7 @@ static struct myr_str field(const struct list_reader *reader, enum column column
     return at == MYR_NONE ? MYR_STR("") : import_tidy(reader->import, reader->csv.fields[at]);
 }
 
-/* An empty cell is no number and no fault: 0. */
+/* A cell that says nothing is no number and no fault: 0. */
 static int optional_number(const struct list_reader *reader, enum column column, uint64_t max,
                            uint64_t *ret, struct myr_err *err)
 {
@@ -270,7 +270,10 @@ static int optional_number(const struct list_reader *reader, enum column column,
         return MYR_OK;
     }
     struct myr_str text = field(reader, column);
-    if (text.len > 0 && (!myr_str_to_u64(text, ret) || *ret > max)) {
+    if (myr_link_says_nothing(text)) {
+        return MYR_OK;
+    }
+    if (!myr_str_to_u64(text, ret) || *ret > max) {
         char excerpt[MYR_EXCERPT_MAX];
         return myr_csv_error(err, &reader->csv, reader->at[column],
                              "'%s' is no whole number up to %llu", myr_text_excerpt(text, excerpt),
@@ -292,7 +295,7 @@ static int read_length(const struct list_reader *reader, uint32_t *ret, struct m
     char excerpt[MYR_EXCERPT_MAX];
     double value;
     *ret = 0;
-    if (text.len == 0) {
+    if (myr_link_says_nothing(text)) {
         return MYR_OK;
     }
     const char *blank = memchr(text.data, ' ', text.len);
@@ -324,7 +327,8 @@ static int read_health(const struct list_reader *reader, struct myr_cabling_link
                        struct myr_err *err)
 {
     struct myr_str ber = field(reader, BER);
-    if (ber.len && (!myr_str_to_double(ber, &link->ber) || !(link->ber >= 0 && link->ber <= 1))) {
+    if (!myr_link_says_nothing(ber) &&
+        (!myr_str_to_double(ber, &link->ber) || !(link->ber >= 0 && link->ber <= 1))) {
         char excerpt[MYR_EXCERPT_MAX];
         return myr_csv_error(err, &reader->csv, reader->at[BER], "'%s' is no bit error rate",
                              myr_text_excerpt(ber, excerpt));
@@ -353,19 +357,29 @@ static void read_status(const struct list_reader *reader, struct myr_cabling_lin
     }
 }
 
+/* Numbers are Gb/s; a word that is none of a speed is no reason to refuse the list. */
+static void read_speed(const struct list_reader *reader, struct myr_cabling_link *link)
+{
+    struct myr_str text = field(reader, SPEED);
+    if (!myr_link_says_nothing(text) &&
+        !import_gbps(&reader->import->speeds, text, &link->gbps, &link->width)) {
+        link->unread[MYR_LINK_SPEED] =
+            myr_cabling_word(reader->import->cabling, MYR_LINK_SPEED, text);
+    }
+}
+
 /* What is known of the cable besides its ends; all of it may be missing. */
 static int read_facts(const struct list_reader *reader, struct myr_cabling_link *link,
                       struct myr_err *err)
 {
-    uint64_t gbps, width;
-    MYR_TRY(optional_number(reader, SPEED, 1000000, &gbps, err));
+    uint64_t width;
+    read_speed(reader, link);
     MYR_TRY(optional_number(reader, WIDTH, 64, &width, err));
     MYR_TRY(optional_number(reader, ERRORS, UINT64_MAX, &link->errors, err));
     MYR_TRY(read_health(reader, link, err));
     read_status(reader, link);
     MYR_TRY(read_length(reader, &link->length_mm, err));
-    link->gbps = (uint32_t)gbps;
-    link->width = (uint32_t)width;
+    link->width = width ? (uint32_t)width : link->width; /* "4xNDR" tells it too */
     link->label = field(reader, LABEL);
     link->medium = field(reader, MEDIUM);
     return MYR_OK;

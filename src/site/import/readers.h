@@ -82,5 +82,11 @@ MYR_MUST_USE int import_check_room(const struct myr_import *import, struct impor
  */
 bool import_speed(const struct myr_speed_map *map, struct myr_str word, uint32_t *ret_gbps,
                   uint32_t *ret_width, struct myr_str *ret_unread);
+/*
+ * "400", "400G", "400 Gb/s", "1.6T", "NDR" (four lanes), "4xNDR" to whole Gb/s; lanes only where
+ * the word tells them. False, and nothing is written: it is no such word, or names another speed.
+ */
+bool import_gbps(const struct myr_speed_map *map, struct myr_str word, uint32_t *ret_gbps,
+                 uint32_t *ret_width);
 /* Without "0x"; false when it is not all of 1 to 16 hexadecimal digits. */
 bool import_hex(struct myr_str digits, uint64_t *ret);

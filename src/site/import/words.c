@@ -74,6 +74,64 @@ bool import_speed(const struct myr_speed_map *map, struct myr_str word, uint32_t
     return true;
 }
 
+/* Mb/s of one such unit; 0: there is no such unit. "GB/s" would be bytes, so capitals count. */
+static double unit_mbps(struct myr_str unit)
+{
+    static const struct {
+        char letter[2]; /* as a capital and not */
+        double mbps;
+    } scales[] = {{{'M', 'm'}, 1}, {{'G', 'g'}, 1e3}, {{'T', 't'}, 1e6}};
+    static const char *const rests[] = {"", "b", "b/s", "bps", "bit", "bit/s", "bE", "be", "E"};
+    if (unit.len == 0) {
+        return 1e3;
+    }
+    struct myr_str rest = {unit.data + 1, unit.len - 1};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(scales); i++) {
+        for (uint32_t k = 0; k < MYR_ARRAY_COUNT(rests); k++) {
+            if (memchr(scales[i].letter, unit.data[0], sizeof(scales[i].letter)) &&
+                myr_str_eq(rest, myr_str_from(rests[k]))) {
+                return scales[i].mbps;
+            }
+        }
+    }
+    return 0;
+}
+
+bool import_gbps(const struct myr_speed_map *map, struct myr_str word, uint32_t *ret_gbps,
+                 uint32_t *ret_width)
+{
+    enum { GBPS_MAX = 1000000 };
+    size_t digits = 0;
+    while (digits < word.len &&
+           ((word.data[digits] >= '0' && word.data[digits] <= '9') || word.data[digits] == '.')) {
+        digits++;
+    }
+    struct myr_str unit = {word.data + digits, word.len - digits}, unread = {};
+    while (unit.len && unit.data[0] == ' ') {
+        unit = (struct myr_str){unit.data + 1, unit.len - 1};
+    }
+    double value;
+    double gbps = unit_mbps(unit) / 1e3;
+    if (gbps > 0 && myr_str_to_double((struct myr_str){word.data, digits}, &value)) {
+        gbps *= value;
+        /* Ports have whole Gb/s; half of one is no speed that could be held against them. */
+        bool whole = gbps >= 0 && gbps <= GBPS_MAX && gbps == (double)(uint32_t)gbps;
+        *ret_gbps = whole ? (uint32_t)gbps : *ret_gbps;
+        return whole;
+    }
+    uint32_t index = speed_index(word), told_gbps = 0, told_width = 0;
+    if (index < MYR_IB_SPEED_COUNT) {
+        *ret_gbps = map->lane_mbps[index] * 4 / 1000;
+        return true;
+    }
+    if (!import_speed(map, word, &told_gbps, &told_width, &unread) || !told_gbps) {
+        return false;
+    }
+    *ret_gbps = told_gbps;
+    *ret_width = told_width;
+    return true;
+}
+
 /* Nothing is written where it is none. */
 bool import_hex(struct myr_str digits, uint64_t *ret)
 {

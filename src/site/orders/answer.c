@@ -133,11 +133,11 @@ void myr_orders_answer(const struct myr_orders *orders, struct myr_answer *answe
                     orders->run, MYR_GROUPED(orders->mended.count),
                     MYR_GROUPED(orders->fresh.count), MYR_GROUPED(orders->open.count),
                     MYR_GROUPED(orders->unseen.count));
-    myr_answer_fact(answer, "then wait", "%s %u s: %s", orders->lldp ? "more than" : "",
-                    orders->wait_s,
-                    orders->lldp ? "LLDP keeps an old neighbour that long"
-                                 : "the subnet manager sweeps that often");
-    if (orders->count) {
+    if (orders->count) { /* after no work there is nothing to wait for */
+        myr_answer_fact(answer, "then wait", "%s%u s: %s", orders->lldp ? "more than " : "",
+                        orders->wait_s,
+                        orders->lldp ? "LLDP keeps an old neighbour that long"
+                                     : "the subnet manager sweeps that often");
         myr_answer_table(answer, list, columns, MYR_ARRAY_COUNT(columns));
     }
     /* What is open has orders, and needs no list of its own. */

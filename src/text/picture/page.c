@@ -18,7 +18,7 @@ static const char style[] =
     ".tile{border:1px solid #d0d7de;border-radius:8px;padding:10px 16px;min-width:130px}"
     ".tile b{display:block;font-size:20px;font-weight:600;font-variant-numeric:tabular-nums}"
     ".tile span{color:#656d76;font-size:13px}"
-    "code{overflow-wrap:anywhere}code span{display:inline-block;max-width:100%}"
+    "code,p{overflow-wrap:anywhere}code span{display:inline-block;max-width:100%}"
     /* A phone shows tiles in pairs and moves what is wide under the finger, not the whole page. */
     "@media (max-width:700px){.tile{flex:1 1 40%;min-width:0;padding:8px 10px}"
     ".tile b{font-size:16px}table{display:block;overflow-x:auto;white-space:nowrap}"
