@@ -174,11 +174,13 @@ static void put_etcd(const struct myr_server_init *init, struct myr_buf *text)
     put_file("  key", init->etcd_key, text);
 }
 
-/* The file is taken back: where in it something wrong stood helps nobody. */
+/* The file is taken back: where in it something wrong stood helps nobody. That it cannot be read
+ * is said of it as before. */
 static int without_place(const char *path, struct myr_err *err)
 {
     size_t len = strlen(path);
-    if (err && strncmp(err->message, path, len) == 0 && err->message[len] == ':') {
+    if (err && strncmp(err->message, path, len) == 0 && err->message[len] == ':' &&
+        err->message[len + 1] >= '0' && err->message[len + 1] <= '9') {
         const char *rest = strstr(err->message + len, ": ");
         if (rest) {
             memmove(err->message, rest + 2, strlen(rest + 2) + 1);
