@@ -244,7 +244,7 @@ static void submit(struct slurm *slurm, const struct engine_gang *gang)
         return;
     }
     uint64_t key = (uint64_t)gang->job << 32 | gang->epoch;
-    void *context = (void *)(uintptr_t)key; /* NOLINT(performance-no-int-to-ptr): a number's way */
+    void *context = (void *)(uintptr_t)key; /* NOLINT(performance-no-int-to-ptr): no address */
     MYR_SLOW_ASSERT(!slurm_gang(slurm, gang->job, gang->epoch)); /* nothing is asked for twice */
     /* Known before the command runs: a look meanwhile may find it. */
     myr_vec_push(&slurm->gangs, (struct gang){.job = gang->job,
