@@ -219,7 +219,7 @@ static void memory_is_what_the_kernel_says(void **state)
         {"MemTotal: -5 kB\n", 0},
         {"MemTotal: 99999999999999999999 kB\n", 0},
     };
-    memcpy(root + sizeof(root) - 7, "XXXXXX", 6);
+    memcpy(root + sizeof(root) - 7, "XXXXXX", 7);
     assert_non_null(mkdtemp(root));
     for (size_t i = 0; i < MYR_ARRAY_COUNT(all); i++) {
         MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};

@@ -234,7 +234,7 @@ static void make_all(uint64_t seed)
 {
     struct myr_err err = {};
     myr_rng_init(&rng, seed, 0);
-    memcpy(folder + sizeof(folder) - 7, "XXXXXX", 6);
+    memcpy(folder + sizeof(folder) - 7, "XXXXXX", 7);
     assert_non_null(mkdtemp(folder));
     snprintf(sockets, sizeof(sockets), "%s/sockets", folder);
     memset(told, 0, sizeof(told));

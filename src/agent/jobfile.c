@@ -29,6 +29,7 @@ static int take_optional(struct myr_arena *arena, const struct myr_doc *map, con
         return MYR_OK;
     }
     MYR_TRY(take_word(arena, node, key, ret, err));
+    MYR_ASSERT(*ret); /* it was taken */
     if (**ret == '\0') {
         return myr_doc_error(err, node, MYR_EINVAL, "'%s' is empty", key);
     }
@@ -109,6 +110,11 @@ static int take_env(struct myr_arena *arena, const struct myr_doc *map, struct j
     return MYR_OK;
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 /* 'ret' is set when all of it was read. */
 int jobfile_read(struct myr_arena *arena, struct myr_str text, struct jobfile *ret,
                  struct myr_err *err)
@@ -116,7 +122,7 @@ int jobfile_read(struct myr_arena *arena, struct myr_str text, struct jobfile *r
     struct jobfile job = {};
     const struct myr_doc *map;
     size_t at = 0;
-    while (at < text.len && memchr(" \t\r\n", text.data[at], 4)) {
+    while (at < text.len && is_blank(text.data[at])) {
         at++;
     }
     /* Blanks in front do not count. */

@@ -14,7 +14,7 @@ MYR_MUST_USE int launch_shim(const char *folder, int lock, pid_t *ret, struct my
 /* 'gone' is called when the process has ended, whosever child it is. */
 void launch_watch(uv_loop_t *loop, pid_t pid, void (*gone)(void *context), void *context,
                   uv_poll_t **ret);
-void launch_unwatch(uv_poll_t **watch);
+void launch_unwatch(uv_poll_t **poll);
 /* Where ranks tell of their progress: a name that they can reach and that is not too long. */
 void launch_socket(const char *sockets, const char *folder, const char *tag,
                    char ret[AGENT_PATH_MAX]);

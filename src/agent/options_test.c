@@ -141,8 +141,9 @@ static void tokens_are_read_and_hidden(void **state)
 {
     (void)state;
     static const char *const lines[][10] = {
-        {"--server", "h:1", "--state", "new", "--sockets", "own", "--token", "word@" DIGITS, NULL},
-        {"--server", "h:1", "--state", "new", "--sockets", "own", "--token=word@" DIGITS, NULL},
+        {"--server", "h:1", "--state", "new", "--sockets", "own", "--token", ("word@" DIGITS),
+         NULL},
+        {"--server", "h:1", "--state", "new", "--sockets", "own", ("--token=word@" DIGITS), NULL},
         {"--server", "h:1", "--state", "new", "--sockets", "own", NULL},
     };
     for (size_t i = 0; i < MYR_ARRAY_COUNT(lines); i++) {

@@ -245,8 +245,7 @@ static void datagrams_have_limits(void **state)
     char text[PROGRESS_BYTES_MAX + 2];
     struct progress progress = {};
     (void)state;
-    memset(text, ' ', sizeof(text));
-    memcpy(text, "step 5", 6);
+    snprintf(text, sizeof(text), "%-*s", PROGRESS_BYTES_MAX + 1, "step 5");
     assert_true(progress_parse((struct myr_str){text, PROGRESS_BYTES_MAX}, &progress));
     assert_false(progress_parse((struct myr_str){text, PROGRESS_BYTES_MAX + 1}, &progress));
     assert_true(progress_parse(MYR_STR("\n step\n9223372036854775807 \n"), &progress));

@@ -235,9 +235,11 @@ static void forget_old(struct runs *runs)
 
 void runs_look(struct runs *runs)
 {
-    for (size_t i = 0, count = runs->items.count; i < 2 * count; i++) {
-        MYR_ASSERT(runs->items.count == count);         /* a look begins and forgets nobody */
-        look(runs->items.items[i % count], i >= count); /* endings free what others wait for */
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0, count = runs->items.count; i < count; i++) {
+            look(runs->items.items[i], pass == 1);  /* endings free what others wait for */
+            MYR_ASSERT(runs->items.count == count); /* a look begins and forgets nobody */
+        }
     }
     forget_old(runs);
 }
@@ -326,7 +328,7 @@ void runs_start(struct runs *runs, uint32_t epoch, const struct myr_wire_start *
 {
     const struct run *known = epoch > 0 ? runs_find(runs, start->job, epoch) : NULL;
     struct myr_err err = {};
-    struct order order;
+    struct order order = {};
     if (known && run_is_alive(known)) {
         if (known->state == RUN_UP && !known->stopping) {
             run_report(runs, MYR_WIRE_STARTED, start->job, epoch, 0, MYR_STR(""));
@@ -420,7 +422,7 @@ static void watch_again(struct run *run)
 static int find_one(struct runs *runs, const char *folder, struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    struct order order;
+    struct order order = {};
     MYR_TRY(file_get(folder, "order", &text, err));
     MYR_TRY(order_read(folder, (struct myr_str){text.data, text.len}, &order, err));
     if (!myr_str_eq(order.boot, myr_str_from(runs->boot))) {

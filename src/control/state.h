@@ -196,26 +196,26 @@ void rank_release(struct myr_control *c, uint32_t id);
 /* It is known to be gone. */
 void rank_close(struct myr_control *c, uint32_t id);
 
-/* orders.c: to nodes that are heard; the others get them when they are. */
-void order_start(struct myr_control *c, uint32_t rank);
-void order_stop(struct myr_control *c, uint32_t rank, uint32_t grace_s);
+/* orders.c: to nodes that are heard; the others get them when they are. 'at' is a rank's slot. */
+void order_start(struct myr_control *c, uint32_t at);
+void order_stop(struct myr_control *c, uint32_t at, uint32_t grace_s);
 /*
  * The job's next deadline; -1: it has none. What it left behind is to stop whatever becomes of the
  * job itself, and an order without an answer is given again.
  */
-void watch(struct myr_control *c, uint32_t job, int64_t at_ms);
+void watch(struct myr_control *c, uint32_t id, int64_t at_ms);
 /* All orders of a new incarnation, over ranks that are granted. */
-void launch(struct myr_control *c, uint32_t job);
+void launch(struct myr_control *c, uint32_t id);
 /* Ranks that nobody heard of are left behind; the others go. */
-void leave_ranks(struct myr_control *c, uint32_t job);
+void leave_ranks(struct myr_control *c, uint32_t id);
 
 /* placing.c */
 /* False: it can never be placed. */
 bool placing_submit(struct myr_control *c, const struct myr_job_spec *spec);
 void placing_started(struct myr_control *c, uint32_t id);
 void placing_start_failed(struct myr_control *c, uint32_t id, uint32_t node);
-/* A rank is gone; its GPUs are the queue's again, unless the job starts in place. */
-void placing_gone(struct myr_control *c, uint32_t rank);
+/* The rank at slot 'id' is gone; its GPUs are the queue's again, unless the job starts in place. */
+void placing_gone(struct myr_control *c, uint32_t id);
 void placing_done(struct myr_control *c, uint32_t id);
 void placing_cancel(struct myr_control *c, uint32_t id);
 /* A start that was decided cannot be: this node of the gang is not to be used. */
@@ -253,11 +253,11 @@ void job_halt(struct myr_control *c, uint32_t id, enum after after, uint32_t gra
 void job_start_failed(struct myr_control *c, uint32_t id, uint32_t node);
 /* Something of it broke: all ranks are stopped, and it starts again or is given up. */
 void job_failed(struct myr_control *c, uint32_t id);
-/* The job waits for a test of the rank's node before it goes on. */
-void job_suspect(struct myr_control *c, uint32_t rank);
-void job_cleared(struct myr_control *c, uint32_t rank);
-/* A rank is gone, whoever says so. */
-void job_rank_gone(struct myr_control *c, uint32_t rank);
+/* The job waits for a test of the node of the rank at this slot before it goes on. */
+void job_suspect(struct myr_control *c, uint32_t at);
+void job_cleared(struct myr_control *c, uint32_t at);
+/* The rank at this slot is gone, whoever says so. */
+void job_rank_gone(struct myr_control *c, uint32_t at);
 /* What comes after, once all ranks are gone and no test is awaited. */
 void job_settle(struct myr_control *c, uint32_t id);
 /* A run that never came to be is told of when nothing old is in its way any more. */

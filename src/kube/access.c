@@ -242,8 +242,8 @@ static int read_user(struct myr_kube_access *a, const char *file, const struct m
 static int read_context(struct myr_kube_access *a, const char *file, const struct myr_doc *top,
                         const char *context, struct myr_err *err)
 {
-    const struct myr_doc *node, *map, *cluster, *user;
-    struct myr_str name, text;
+    const struct myr_doc *node = NULL, *map = NULL, *cluster = NULL, *user = NULL;
+    struct myr_str name = {}, text = {};
     MYR_TRY(myr_doc_expect(top, MYR_DOC_MAP, "a kubeconfig", err));
     if (context) {
         name = myr_str_from(context);

@@ -530,11 +530,10 @@ static void look_after(struct round *r, struct kube_gang *gang)
     if (s.look_ms != INT64_MAX) {
         wake_at(r, s.look_ms);
     }
-    if (!s.placement.len) {
-        gang->quiet = true;
-    } else if (s.why[0]) {
+    if (s.placement.len && s.why[0]) {
         remake(r, gang, s.why);
-    } else if (!s.parting && s.planned > 0 && s.bound + s.planned + s.done == s.world) {
+    } else if (s.placement.len && !s.parting && s.planned > 0 &&
+               s.bound + s.planned + s.done == s.world) {
         if (!finish(r, gang, &s)) {
             remake(r, gang, "a binding that was begun cannot be finished");
         }

@@ -228,9 +228,9 @@ static const char *const contexts[] = {
 };
 
 static const char *const whole_files[] = {
-    "{\"current-context\":\"c\",\"contexts\":[{\"name\":\"c\",\"context\":{\"cluster\":\"k\"}}]"
-    ","
-    "\"clusters\":[{\"name\":\"k\",\"cluster\":{\"server\":\"https://a\"}}]}",
+    ("{\"current-context\":\"c\",\"contexts\":[{\"name\":\"c\",\"context\":{\"cluster\":\"k\"}}]"
+     ","
+     "\"clusters\":[{\"name\":\"k\",\"cluster\":{\"server\":\"https://a\"}}]}"),
     "",
     "{",
     "[]",

@@ -298,7 +298,9 @@ static void of_a_pod_that_is_gone_the_names_are_enough(void **state)
     (void)state;
     snprintf(text, sizeof(text), "%s", usual);
     put_quotes(text, line);
-    memcpy(strstr(line, "MODIFIED\""), "DELETED\" ", 9);
+    char *at = strstr(line, "MODIFIED\"");
+    memcpy(at, "DELETED\"", 9);
+    at[8] = ' ';
     *strstr(line, "\"spec\"") = '?'; /* nobody comes so far */
     assert_true(kube_quick(myr_str_from(line), &type, &texts, &needs));
     assert_true(myr_str_eq(type, MYR_STR("DELETED")) && kube_pod_named(&texts));

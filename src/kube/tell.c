@@ -43,7 +43,7 @@ static void put_event(struct service *s, const struct about *about, const struct
     char name[300], now[40];
     /* Names are 253 bytes at most, and must differ from those of another start. */
     snprintf(name, sizeof(name), "%.220s.%llx", about->name,
-             (unsigned long long)(s->epoch * 1000 + s->event_count++));
+             (unsigned long long)s->epoch * 1000 + s->event_count++);
     myr_json_init(&json, body, MYR_JSON_COMPACT);
     myr_json_object(&json, NULL);
     myr_json_text(&json, "apiVersion", "v1");

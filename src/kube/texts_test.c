@@ -206,7 +206,7 @@ static void names_are_made_of_few_letters(void **state)
         bool sign = c == '-' || c == '.';
         bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
         for (size_t at = 0; at < 3; at++) {
-            memcpy(text, "abc", 3);
+            memcpy(text, "abc", 4);
             text[at] = (char)c;
             assert_int_equal(kube_is_name((struct myr_str){text, 3}), plain || (sign && at == 1));
         }

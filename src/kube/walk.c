@@ -256,14 +256,12 @@ static void pass_bytes(struct kube_walk *w, struct nest *nest)
         while (w->at < w->end && !marks[(unsigned char)*w->at]) {
             w->at++;
         }
-        if (w->at == w->end) {
-            give_up(w);
-        } else if (*w->at == '"') {
+        if (w->at < w->end && *w->at == '"') {
             pass_text(w);
-        } else if (!take_bracket(nest, *w->at)) {
-            give_up(w);
-        } else {
+        } else if (w->at < w->end && take_bracket(nest, *w->at)) {
             w->at++;
+        } else {
+            give_up(w);
         }
     }
 }

@@ -80,8 +80,8 @@ static void watches_that_go_wrong(void **state)
         {500, long_text},
     };
     (void)state;
-    memset(long_text, ' ', sizeof(long_text) - 1);
-    memcpy(long_text, "{\"message\":\"long\"}", 18);
+    snprintf(long_text, sizeof(long_text), "%-*s", (int)sizeof(long_text) - 1,
+             "{\"message\":\"long\"}");
     for (size_t i = 0; i < MYR_ARRAY_COUNT(ways); i++) {
         char title[80];
         snprintf(title, sizeof(title), "watch: %d %.40s", ways[i].status, ways[i].text);

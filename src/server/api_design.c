@@ -42,7 +42,7 @@ static int read_number(const struct request *request, const char *key, uint32_t 
 static int read_wanted(const struct request *request, struct wanted *ret, struct myr_err *err)
 {
     char ask[8];
-    uint32_t nodes;
+    uint32_t nodes = 0;
     MYR_TRY(api_body_text(request, "nodes", true, ret->list, sizeof(ret->list), err));
     MYR_TRY(read_number(request, "gpus_per_node", &ret->gpus_per_node, err));
     MYR_TRY(read_number(request, "nodes_per_leaf", &ret->nodes_per_leaf, err));

@@ -103,7 +103,8 @@ static int read_nodes(const struct myr_doc *top, struct config *ret, struct myr_
                              (unsigned long long)count);
     }
     /* The reader of lists wants a NUL behind it. */
-    MYR_CLEANUP(myr_free_at) char *list = strndup(text.data, text.len);
+    MYR_CLEANUP(myr_free_at) char *list = myr_xcalloc(1, text.len + 1);
+    myr_str_put(text, list);
     /* Told again with the line of the file. */
     struct myr_err why = {};
     int rc = names_expand(list, &ret->names, &ret->node_count, &why);

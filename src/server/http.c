@@ -35,8 +35,13 @@ void request_answer(struct request *request, unsigned status, const char *type, 
 {
     MYR_ASSERT(!request->answered && !request->waiting); /* once, and to one who hears it */
     MYR_ASSERT(type && (body.data || body.len == 0));
-    struct MHD_Response *response = mhd.create_response_from_buffer(
-        body.len, (void *)(uintptr_t)body.data, MHD_RESPMEM_MUST_COPY);
+    /* It is only copied, though the library asks for a pointer through which it could write. */
+    union {
+        const char *given;
+        void *asked;
+    } bytes = {.given = body.data};
+    struct MHD_Response *response =
+        mhd.create_response_from_buffer(body.len, bytes.asked, MHD_RESPMEM_MUST_COPY);
     MYR_ASSERT(response);
     add_headers(response, type, request->cache);
     if (request->cookie[0]) {

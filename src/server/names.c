@@ -66,7 +66,7 @@ static int add_range(struct list *list, struct myr_str before, struct myr_str ra
     for (uint64_t i = 0; i <= last - first; i++) { /* 'last' may be the largest number */
         char name[256];
         snprintf(name, sizeof(name), "%.*s%0*llu%.*s", (int)before.len, before.data, (int)width,
-                 (unsigned long long)(first + i), (int)after.len, after.data);
+                 (unsigned long long)first + i, (int)after.len, after.data);
         MYR_TRY(add(list, name, err));
     }
     return MYR_OK;

@@ -310,7 +310,7 @@ void feed_put(struct server *server, const char *kind, uint32_t about, struct my
 const struct feed_item *feed_get(const struct feed *feed, uint64_t sequence);
 void feed_node(struct server *server, uint32_t node, const char *state, const char *reason);
 void feed_job(struct server *server, uint32_t job, const char *state, uint32_t epoch);
-void feed_notice(struct server *server, const char *text);
+void feed_notice(struct server *server, const char *notice);
 
 /* desk.c */
 MYR_MUST_USE int desk_begin(struct server *server, struct myr_err *err);

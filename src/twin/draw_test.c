@@ -95,6 +95,7 @@ static void a_time_lies_between_its_ends_around_its_middle(void **state)
     (void)state;
     static const struct draw_time times[] = {
         {1000, 5000, 60000}, {60000, 3600000, 7200000}, {0, 400, 900}, {10, 10, 30}};
+    const size_t half = DRAWS / 2;
     int64_t *drawn = calloc(DRAWS, sizeof(*drawn));
     for (size_t i = 0; i < MYR_ARRAY_COUNT(times); i++) {
         const struct draw_time *time = &times[i];
@@ -107,7 +108,7 @@ static void a_time_lies_between_its_ends_around_its_middle(void **state)
         double low = time->low_ms > 0 ? (double)time->low_ms : 1, high = (double)time->high_ms;
         double middle = (double)time->typical_ms;
         assert_true(drawn[0] >= time->low_ms && drawn[DRAWS - 1] <= time->high_ms);
-        near((double)drawn[DRAWS / 2], middle, 0.04 * middle + 1, "the median");
+        near((double)drawn[half], middle, 0.04 * middle + 1, "the median");
         /* One sigma below and above: 1.645 of them reach the ends. */
         near((double)drawn[(int)(DRAWS * 0.1587)], middle * pow(low / middle, 1 / 1.645),
              0.06 * middle + 1, "a sigma below");

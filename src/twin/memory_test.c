@@ -52,6 +52,27 @@ static uint32_t epoch_of(const struct wnode *node, uint32_t job)
     return found;
 }
 
+static uint32_t list_epoch_of(const struct list *model, uint32_t job)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < model->count; i++) {
+        found = model->items[i].job == job ? model->items[i].epoch : found;
+    }
+    return found;
+}
+
+static void both_remember_the_same(const struct wnode *node, const struct list *model,
+                                   uint64_t seed, uint32_t step)
+{
+    for (uint32_t job = 0; job < JOBS; job++) {
+        uint32_t epoch_kept = epoch_of(node, job), wanted = list_epoch_of(model, job);
+        if (epoch_kept != wanted) {
+            fail_msg("seed %d, step %u: job %u up to epoch %u, %u is expected", (int)seed, step,
+                     job, epoch_kept, wanted);
+        }
+    }
+}
+
 static void the_least_used_is_forgotten_first(void **state)
 {
     (void)state;
@@ -65,16 +86,7 @@ static void the_least_used_is_forgotten_first(void **state)
             uint32_t job = myr_rng_below(&rng, JOBS), epoch = 1 + myr_rng_below(&rng, 9);
             agent_remember(node, job, epoch);
             list_remember(model, job, epoch);
-            for (uint32_t j = 0; j < JOBS; j++) {
-                uint32_t wanted = 0;
-                for (uint32_t i = 0; i < model->count; i++) {
-                    wanted = model->items[i].job == j ? model->items[i].epoch : wanted;
-                }
-                if (epoch_of(node, j) != wanted) {
-                    fail_msg("seed %d, step %u: job %u up to epoch %u, %u is expected", (int)seed,
-                             step, j, epoch_of(node, j), wanted);
-                }
-            }
+            both_remember_the_same(node, model, seed, step);
         }
         assert_int_equal(model->count, PLACES);
         free(model);

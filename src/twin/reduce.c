@@ -80,7 +80,7 @@ static void drop_kinds(struct reduction *it)
 {
     struct myr_scenario *s = it->scenario;
     /* Structs are copied; lists of what is left out are not touched here. */
-    struct myr_scenario kept = *s;
+    struct myr_scenario kept;
 #define TRY_WITHOUT(there, change)  \
     do {                            \
         kept = *s;                  \

@@ -160,7 +160,7 @@ static int read_sizes(const struct myr_doc *map, struct myr_scenario_jobs *ret,
 static int read_hours(const struct myr_doc *map, struct myr_scenario_jobs *ret, struct myr_err *err)
 {
     const struct myr_doc *hours;
-    double values[3];
+    double values[3] = {};
     uint32_t count = 1;
     int rc = myr_doc_need(map, "jobs", "hours", &hours, err);
     if (rc < 0) {

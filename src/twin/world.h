@@ -221,7 +221,7 @@ void log_up(struct world *w, const struct winc *inc);
 void log_steps(struct world *w, const struct winc *inc, int64_t work_ms);
 void log_saved(struct world *w, const struct winc *inc);
 void log_broke(struct world *w, const struct winc *inc, int64_t work_ms, const char *why);
-void log_end(struct world *w, uint32_t job);
+void log_end(struct world *w, uint32_t id);
 
 /* gangs.c */
 void agent_remember(struct wnode *node, uint32_t job, uint32_t epoch);
@@ -231,29 +231,29 @@ void rank_end(struct world *w, uint32_t id);
 uint32_t inc_of(struct world *w, uint32_t job, uint32_t epoch);
 void inc_rank_up(struct world *w, uint32_t rank);
 /* Progress stops: a rank is gone, hangs or saves. */
-void inc_break(struct world *w, uint32_t inc, bool save);
-void inc_forget(struct world *w, uint32_t inc);
-void inc_run(struct world *w, uint32_t inc, uint32_t serial);
+void inc_break(struct world *w, uint32_t id, bool save);
+void inc_forget(struct world *w, uint32_t id);
+void inc_run(struct world *w, uint32_t id, uint32_t serial);
 /* It makes progress from now on, with so much work done before. */
-void inc_begin(struct world *w, uint32_t inc, int64_t base_ms);
-void inc_report(struct world *w, uint32_t inc, uint32_t serial);
-void inc_commit(struct world *w, uint32_t inc, uint32_t serial);
-void inc_finish(struct world *w, uint32_t inc, uint32_t serial);
+void inc_begin(struct world *w, uint32_t id, int64_t base_ms);
+void inc_report(struct world *w, uint32_t id, uint32_t serial);
+void inc_commit(struct world *w, uint32_t id, uint32_t serial);
+void inc_finish(struct world *w, uint32_t id, uint32_t serial);
 int64_t inc_work_ms(const struct world *w, const struct winc *inc);
 
-/* agents.c */
-void agent_take(struct world *w, const struct myr_effect *effect);
-void agent_ready(struct world *w, uint32_t rank, uint32_t serial);
-void agent_gone(struct world *w, uint32_t rank, uint32_t serial);
-void node_down(struct world *w, uint32_t node);
-void node_boot(struct world *w, uint32_t node, uint32_t life);
+/* agents.c: 'id' is a rank's in agent_ready() and agent_gone(), else a node's. */
+void agent_take(struct world *w, const struct myr_effect *order);
+void agent_ready(struct world *w, uint32_t id, uint32_t serial);
+void agent_gone(struct world *w, uint32_t id, uint32_t serial);
+void node_down(struct world *w, uint32_t id);
+void node_boot(struct world *w, uint32_t id, uint32_t life);
 /* Contact was lost or found again. */
-void node_cut(struct world *w, uint32_t node, bool cut);
-void node_lease(struct world *w, uint32_t node);
+void node_cut(struct world *w, uint32_t id, bool cut);
+void node_lease(struct world *w, uint32_t id);
 void rack_fence(struct world *w, const struct myr_effect *effect);
-void rack_fence_done(struct world *w, uint32_t node, uint32_t boot);
-void crew_repair(struct world *w, uint32_t node);
-void shell_silent(struct world *w, uint32_t node, uint32_t quiet);
+void rack_fence_done(struct world *w, uint32_t id, uint32_t boot);
+void crew_repair(struct world *w, uint32_t id);
+void shell_silent(struct world *w, uint32_t id, uint32_t quiet);
 
 /* turns.c */
 void turn(struct world *w, enum happening what, uint32_t id, uint32_t serial);
@@ -283,14 +283,14 @@ struct blow {
     enum myr_fault shows;
     bool breaks, needs_part; /* a test finds it; a reboot does not help */
 };
-void nature_strike(struct world *w, uint32_t node, const struct blow *blow, struct myr_rng *rng);
+void nature_strike(struct world *w, uint32_t id, const struct blow *blow, struct myr_rng *rng);
 void nature_fault(struct world *w);
 void nature_partition(struct world *w);
 void nature_heal(struct world *w, uint32_t first);
 void nature_drain(struct world *w);
 void nature_undrain(struct world *w, uint32_t node);
 void nature_window(struct world *w, uint32_t window);
-void person_submit(struct world *w, uint32_t job);
-void person_cancel(struct world *w, uint32_t job);
+void person_submit(struct world *w, uint32_t id);
+void person_cancel(struct world *w, uint32_t id);
 void person_approve(struct world *w);
 void person_heard(struct world *w, const struct myr_effect *effect);

@@ -90,10 +90,10 @@ struct myr_control_rank {
 
 /* Of a job's present incarnation, in rank order; returns how many there are, and fills in at most
  * 'max'. */
-uint32_t myr_control_job_ranks(const struct myr_control *control, uint32_t job,
+uint32_t myr_control_job_ranks(const struct myr_control *control, uint32_t id,
                                struct myr_control_rank *ret, uint32_t max);
 /* On a node, of all jobs that hold GPUs there, older incarnations too. */
-uint32_t myr_control_node_ranks(const struct myr_control *control, uint32_t node,
+uint32_t myr_control_node_ranks(const struct myr_control *control, uint32_t id,
                                 struct myr_control_rank *ret, uint32_t max);
 
 /* Events that the queue refused since the state was created or loaded; there should be none. */
@@ -103,8 +103,8 @@ struct myr_place_shape myr_control_shape(const struct myr_control *control);
 int64_t myr_control_now_ms(const struct myr_control *control);
 uint32_t myr_control_nodes(const struct myr_control *control);
 uint32_t myr_control_jobs(const struct myr_control *control);
-struct myr_control_node myr_control_node(const struct myr_control *control, uint32_t node);
-struct myr_control_job myr_control_job(const struct myr_control *control, uint32_t job);
+struct myr_control_node myr_control_node(const struct myr_control *control, uint32_t id);
+struct myr_control_job myr_control_job(const struct myr_control *control, uint32_t id);
 uint32_t myr_control_ranks(const struct myr_control *control);
 struct myr_control_rank myr_control_rank(const struct myr_control *control, uint32_t slot);
 /* The job submitted under this token, or MYR_NONE. */

@@ -32,6 +32,6 @@ struct myr_explain_asker {
 MYR_MUST_USE int myr_control_explain(const struct myr_control *control, const char *name,
                                      const struct myr_explain_asker *asker,
                                      struct myr_explanation *ret, struct myr_err *err);
-/* What a waiting job lacks, as half a sentence. Not const: the queue uses its own scratch space, so
- * ask a copy. */
-const char *myr_control_waits(struct myr_control *control, uint32_t job);
+/* What the waiting job of this id lacks, as half a sentence. Not const: the queue uses its own
+ * scratch space, so ask a copy. */
+const char *myr_control_waits(struct myr_control *control, uint32_t id);

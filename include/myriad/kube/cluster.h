@@ -136,8 +136,8 @@ struct myr_kube_decision {
  */
 const struct myr_kube_decision *myr_kube_decide(struct myr_kube_cluster *cluster, int64_t now_ms,
                                                 uint64_t epoch, uint32_t *ret_count);
-/* It is done, or was given up: what the API server tells from now on counts. */
-void myr_kube_over(struct myr_kube_cluster *cluster, const char *gang, bool done);
+/* The gang of this key is done, or was given up: what the API server tells from now on counts. */
+void myr_kube_over(struct myr_kube_cluster *cluster, const char *key, bool done);
 /* When to ask again if nothing comes before; INT64_MAX: not at all. */
 int64_t myr_kube_wake_ms(const struct myr_kube_cluster *cluster);
 /* Whether anything has changed since the last decisions that could change them. */

@@ -27,7 +27,7 @@ struct myr_mute_request {
     const char *name; /* for ':name' and ':id' of the path */
     struct myr_str body;
 };
-unsigned myr_mute_post(struct myr_mute *mute, const struct myr_mute_request *request,
+unsigned myr_mute_post(struct myr_mute *mute, const struct myr_mute_request *asked,
                        struct myr_err *err);
 /* Jobs that were taken so far: a fuzzer begins anew when there are many. */
 uint32_t myr_mute_jobs(const struct myr_mute *mute);

@@ -88,14 +88,13 @@ struct myr_live_node {
     bool repairing; /* people have it */
     uint32_t boot, ranks;
 };
-struct myr_live_node myr_live_node(const struct myr_live *live, uint32_t node);
+struct myr_live_node myr_live_node(const struct myr_live *live, uint32_t id);
 
 /*
- * What the first rank of the job (by the core's id) has printed from byte 'from' on; gives the byte
- * to go on from. Only the last 64 KiB or more are kept.
+ * What the first rank of the job of this id (the core's) has printed from byte 'from' on; gives the
+ * byte to go on from. Only the last 64 KiB or more are kept.
  */
-uint64_t myr_live_log(const struct myr_live *live, uint32_t job, uint64_t from,
-                      struct myr_buf *ret);
+uint64_t myr_live_log(const struct myr_live *live, uint32_t id, uint64_t from, struct myr_buf *ret);
 
 /* Invariants of the twin that were broken, and the first of them in words. */
 uint64_t myr_live_violations(const struct myr_live *live, const char **ret_first);

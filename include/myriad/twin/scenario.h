@@ -124,4 +124,4 @@ MYR_MUST_USE int myr_scenario_read(struct myr_scenario *scenario, struct myr_are
                                    const char *path, struct myr_err *err);
 void myr_scenario_done(struct myr_scenario *scenario);
 /* The scenario as YAML that reads back the same. */
-void myr_scenario_write(const struct myr_scenario *scenario, struct myr_buf *ret);
+void myr_scenario_write(const struct myr_scenario *scenario, struct myr_buf *buf);

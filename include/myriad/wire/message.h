@@ -69,8 +69,8 @@ struct myr_wire_list {
 
 struct myr_wire_field {
     uint16_t number; /* from 1 */
-    enum myr_wire_kind kind;
     uint16_t offset;
+    enum myr_wire_kind kind;
     const char *name; /* for people */
 };
 

@@ -73,6 +73,14 @@ static long call(long number, long a, long b, long c, long d)
     return real(number, a, b, c, d, 0L, 0L);
 }
 
+/* The kernel takes addresses as numbers. */
+static const void *at_address(uint64_t address)
+{
+    const void *at;
+    memcpy(&at, &address, sizeof(at));
+    return at;
+}
+
 static int open_text(const struct myr_buf *text)
 {
     int pipes[2];
@@ -177,13 +185,13 @@ static void tell_filter(const union bpf_attr *load)
                                           {195, 4}, {195, 255}, {194, 1},  {196, 3},
                                           {1, 3},   {0, 0},     {195, 63}, {195, 1 << 19}};
     tell("    loads a filter of type %u, %u instructions, license '%s'", load->prog_type,
-         load->insn_cnt, (const char *)(uintptr_t)load->license);
+         load->insn_cnt, (const char *)at_address(load->license));
     for (uint32_t kind = 0; kind < 2; kind++) {
         MYR_CLEANUP(myr_buf_done) struct myr_buf refused = {};
         for (uint32_t i = 0; i < MYR_ARRAY_COUNT(numbers); i++) {
             for (uint32_t wanted = 1; wanted < 8; wanted++) {
                 uint64_t verdict = run_filter(
-                    (const struct bpf_insn *)(uintptr_t)load->insns, load->insn_cnt,
+                    at_address(load->insns), load->insn_cnt,
                     (struct bpf_cgroup_dev_ctx){.access_type = wanted << 16 | kinds[kind],
                                                 .major = numbers[i][0],
                                                 .minor = numbers[i][1]});
@@ -226,7 +234,7 @@ CALL long syscall(long number, ...)
     }
     va_end(args);
     if (on && number == SYS_bpf) {
-        return bpf((int)a[0], (const union bpf_attr *)a[1], (size_t)a[2]);
+        return bpf((int)a[0], at_address((uint64_t)a[1]), (size_t)a[2]);
     }
     if (on && number == SYS_pidfd_send_signal) {
         MYR_CLEANUP(myr_buf_done) struct myr_buf info = {};
@@ -427,7 +435,7 @@ static void remove_below(const char *path)
 
 static void begin_root(void)
 {
-    memcpy(root + sizeof(root) - 7, "XXXXXX", 6);
+    memcpy(root + sizeof(root) - 7, "XXXXXX", 7);
     assert_non_null(mkdtemp(root));
     make_folder("v2/system.slice/agent");
     make_folder("devices/system.slice/agent");

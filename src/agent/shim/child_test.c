@@ -446,7 +446,7 @@ static uint32_t one_launch(bool script, uint32_t number)
     myr_arena_done(&s->arena);
     free(s);
     folder_remove(folder);
-    memcpy(folder + sizeof(folder) - 7, "XXXXXX", 6);
+    memcpy(folder + sizeof(folder) - 7, "XXXXXX", 7);
     return count;
 }
 
@@ -456,8 +456,8 @@ static void one_socket(const struct person *person, uint32_t number, size_t len)
     char path[200];
     struct shim *s = myr_xcalloc(1, sizeof(*s));
     struct myr_err err = {};
-    memset(path, 's', sizeof(path));
-    memcpy(path, "/tmp/", 5);
+    int front = snprintf(path, sizeof(path), "/tmp/");
+    memset(path + front, 's', sizeof(path) - (size_t)front);
     myr_buf_printf(&story, "a socket with a name of %zu, call %u\n", len, number);
     s->order.socket = (struct myr_str){path, len};
     s->person = *person;

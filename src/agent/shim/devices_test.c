@@ -16,7 +16,7 @@ static char folder[] = "/tmp/myr-devices-XXXXXX";
 static int make_folder(void **state)
 {
     (void)state;
-    memcpy(folder + sizeof(folder) - 7, "XXXXXX", 6);
+    memcpy(folder + sizeof(folder) - 7, "XXXXXX", 7);
     return mkdtemp(folder) ? 0 : -1;
 }
 

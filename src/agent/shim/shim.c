@@ -328,14 +328,13 @@ static void tick(struct shim *s, int64_t now)
         shim_write_progress(s, now);
     }
     peers_tick(&s->peers, now, s->progress.at_ns);
-    if (s->phase == PHASE_TERM && now >= s->deadline_ns) {
+    bool asked = s->phase == PHASE_TERM || s->phase == PHASE_EPILOG;
+    if (asked && now >= s->deadline_ns) {
         begin_kill(s, now);
     } else if (s->phase == PHASE_TERM && now >= s->sweep_ns) {
         uint32_t stuck; /* who was born while the others were told */
         s->sweep_ns = now + 100 * MS;
         (void)kill_descendants(SIGTERM, &s->told, &stuck);
-    } else if (s->phase == PHASE_EPILOG && now >= s->deadline_ns) {
-        begin_kill(s, now);
     } else if (s->phase == PHASE_KILL && now >= s->sweep_ns) {
         sweep(s, now);
     }

@@ -19,8 +19,6 @@
 /* What the C library keeps once it has looked up a user: its list of services, by file. */
 long myr_leaks_allowed = 200;
 
-int shim_run(const char *folder);
-
 /* --- a launcher in a process of its own */
 
 static const char *user(void)
@@ -121,7 +119,7 @@ static void play(const struct scene *which)
     scene = which;
     snprintf(tag, sizeof(tag), "5-2-%d", (int)getpid());
     myr_buf_printf(&story, "%s\n", scene->what);
-    memcpy(root + sizeof(root) - 7, "XXXXXX", 6);
+    memcpy(root + sizeof(root) - 7, "XXXXXX", 7);
     assert_non_null(mkdtemp(root));
     snprintf(folder, sizeof(folder), "%s/5.2", root);
     assert_int_equal(mkdir(folder, 0700) | chmod(root, 0755), 0);

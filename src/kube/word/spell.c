@@ -18,8 +18,8 @@ enum kind {
 /* A field of a message by its number, and as what it stands in JSON. */
 struct part {
     uint32_t number;
-    const char *name;
     enum kind kind;
+    const char *name;
     const struct part *parts; /* of a message; ends with number 0 */
 };
 
@@ -27,42 +27,42 @@ struct part {
  * That such a message is there is all that is asked of it: needs.c refuses it, whatever it holds.
  */
 static const struct part nothing[] = {{}};
-static const struct part requests[] = {{2, "requests", AMOUNTS, NULL}, {}};
+static const struct part requests[] = {{2, AMOUNTS, "requests", NULL}, {}};
 static const struct part port[] = {
-    {2, "hostPort", A_NUMBER, NULL}, {4, "protocol", A_TEXT, NULL}, {}};
-static const struct part container[] = {{6, "ports", MESSAGES, port},
-                                        {8, "resources", A_MESSAGE, requests},
-                                        {24, "restartPolicy", A_TEXT, NULL},
+    {2, A_NUMBER, "hostPort", NULL}, {4, A_TEXT, "protocol", NULL}, {}};
+static const struct part container[] = {{6, MESSAGES, "ports", port},
+                                        {8, A_MESSAGE, "resources", requests},
+                                        {24, A_TEXT, "restartPolicy", NULL},
                                         {}};
-static const struct part toleration[] = {{1, "key", A_TEXT, NULL},
-                                         {2, "operator", A_TEXT, NULL},
-                                         {3, "value", A_TEXT, NULL},
-                                         {4, "effect", A_TEXT, NULL},
+static const struct part toleration[] = {{1, A_TEXT, "key", NULL},
+                                         {2, A_TEXT, "operator", NULL},
+                                         {3, A_TEXT, "value", NULL},
+                                         {4, A_TEXT, "effect", NULL},
                                          {}};
 static const struct part expression[] = {
-    {1, "key", A_TEXT, NULL}, {2, "operator", A_TEXT, NULL}, {3, "values", TEXTS, NULL}, {}};
+    {1, A_TEXT, "key", NULL}, {2, A_TEXT, "operator", NULL}, {3, TEXTS, "values", NULL}, {}};
 static const struct part term[] = {
-    {1, "matchExpressions", MESSAGES, expression}, {2, "matchFields", MESSAGES, expression}, {}};
-static const struct part terms[] = {{1, "nodeSelectorTerms", MESSAGES, term}, {}};
+    {1, MESSAGES, "matchExpressions", expression}, {2, MESSAGES, "matchFields", expression}, {}};
+static const struct part terms[] = {{1, MESSAGES, "nodeSelectorTerms", term}, {}};
 #define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
-static const struct part of_nodes[] = {{1, REQUIRED, A_MESSAGE, terms}, {}};
-static const struct part of_pods[] = {{1, REQUIRED, MESSAGES, nothing}, {}};
-static const struct part affinity[] = {{1, "nodeAffinity", A_MESSAGE, of_nodes},
-                                       {2, "podAffinity", A_MESSAGE, of_pods},
-                                       {3, "podAntiAffinity", A_MESSAGE, of_pods},
+static const struct part of_nodes[] = {{1, A_MESSAGE, REQUIRED, terms}, {}};
+static const struct part of_pods[] = {{1, MESSAGES, REQUIRED, nothing}, {}};
+static const struct part affinity[] = {{1, A_MESSAGE, "nodeAffinity", of_nodes},
+                                       {2, A_MESSAGE, "podAffinity", of_pods},
+                                       {3, A_MESSAGE, "podAntiAffinity", of_pods},
                                        {}};
-static const struct part spread[] = {{3, "whenUnsatisfiable", A_TEXT, NULL}, {}};
+static const struct part spread[] = {{3, A_TEXT, "whenUnsatisfiable", NULL}, {}};
 static const struct part spec_parts[] = {
-    {2, "containers", MESSAGES, container},
-    {7, "nodeSelector", PAIRS, NULL},
-    {18, "affinity", A_MESSAGE, affinity},
-    {20, "initContainers", MESSAGES, container},
-    {22, "tolerations", MESSAGES, toleration},
-    {32, "overhead", AMOUNTS, NULL},
-    {33, "topologySpreadConstraints", MESSAGES, spread},
-    {38, "schedulingGates", MESSAGES, nothing},
-    {39, "resourceClaims", MESSAGES, nothing},
-    {40, "resources", A_MESSAGE, requests},
+    {2, MESSAGES, "containers", container},
+    {7, PAIRS, "nodeSelector", NULL},
+    {18, A_MESSAGE, "affinity", affinity},
+    {20, MESSAGES, "initContainers", container},
+    {22, MESSAGES, "tolerations", toleration},
+    {32, AMOUNTS, "overhead", NULL},
+    {33, MESSAGES, "topologySpreadConstraints", spread},
+    {38, MESSAGES, "schedulingGates", nothing},
+    {39, MESSAGES, "resourceClaims", nothing},
+    {40, A_MESSAGE, "resources", requests},
     {},
 };
 

@@ -161,7 +161,7 @@ static bool read_note(struct myr_str entry, struct kube_pod_texts *t)
         return false;
     }
     for (uint32_t i = 0; i < KUBE_NOTES; i++) {
-        if (kube_notes[i].len == key.len && memcmp(kube_notes[i].data, key.data, key.len) == 0) {
+        if (myr_str_eq(kube_notes[i], key)) {
             bool fresh = t->notes[i].data == NULL && is_plain(value);
             t->notes[i] = value.data ? value : (struct myr_str){"", 0};
             return fresh;

@@ -22,8 +22,6 @@ enum {
     ENV_MAX = 4096,        /* variables */
 };
 
-extern char **environ;
-
 /* A command from the order to its answer. It is freed when its four handles are closed. */
 struct one {
     struct calls *calls;

@@ -147,7 +147,7 @@ static void on_enforced(struct server *server, void *context, const struct call_
 void slurm_accounts_look(struct slurm *slurm)
 {
     static const char *const accounts[] = {
-        "sacctmgr", "-nP", "show", "assoc", MYR_SLURM_ACCOUNT_FORMAT, NULL};
+        "sacctmgr", "-nP", "show", "assoc", (MYR_SLURM_ACCOUNT_FORMAT), NULL};
     static const char *const qos[] = {"sacctmgr", "-nP", "show", "qos", MYR_SLURM_QOS_FORMAT, NULL};
     static const char *const config[] = {"scontrol", "show", "config", NULL};
     int64_t now_ms = steady_ms();

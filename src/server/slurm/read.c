@@ -116,12 +116,14 @@ static enum myr_slurm_node_is node_is(struct myr_str state)
     static const char *const reserved[] = {"reserved", "resv"};
     static const char *const down[] = {"down", "error"};
     static const char *const absent[] = {"future", "futr", "dynamic_future"};
+    static const char marks[] = {'*', '~', '#', '!', '%', '$', '@', '^', '-', '+'};
+    static const char holding[] = {'$', '@', '^', '%', '!'};
     bool silent = false, off = false, held_by_mark = false;
-    while (state.len > 0 && memchr("*~#!%$@^-+", state.data[state.len - 1], 10)) {
+    while (state.len > 0 && memchr(marks, state.data[state.len - 1], sizeof(marks))) {
         char mark = state.data[--state.len];
         silent = silent || mark == '*';
         off = off || mark == '~';
-        held_by_mark = held_by_mark || memchr("$@^%!", mark, 5) != NULL;
+        held_by_mark = held_by_mark || memchr(holding, mark, sizeof(holding)) != NULL;
     }
     if (is_one_of(state, absent, MYR_ARRAY_COUNT(absent))) {
         return MYR_SLURM_NODE_ABSENT;
@@ -149,11 +151,11 @@ static enum myr_slurm_node_is node_is(struct myr_str state)
  */
 static bool read_amount(struct myr_str text, uint64_t *ret)
 {
-    static const char units[] = "KMGTP";
+    static const char units[] = {'K', 'M', 'G', 'T', 'P'};
     uint64_t whole, part = 0, scale = 1, factor = 1;
     /* The least of them counts. */
     text.len -= text.len > 0 && text.data[text.len - 1] == '+';
-    const char *unit = text.len > 0 ? memchr(units, text.data[text.len - 1], 5) : NULL;
+    const char *unit = text.len > 0 ? memchr(units, text.data[text.len - 1], sizeof(units)) : NULL;
     if (!unit) {
         return myr_str_to_u64(text, ret);
     }

@@ -177,7 +177,7 @@ static void too_large(void)
     static const char *const jobs[] = {
         "gpus: 24\ncommand: x\ntenant: t1\n", "gpus: 12\ncommand: x\n",
         "gpus: 8\ncommand: x\nretries: 0\nenv: {1A: x}\n",
-        "gpus: 8\ncommand: x\nretries: 0\nenv: {A-B: x}\n", LONG_JOB};
+        "gpus: 8\ncommand: x\nretries: 0\nenv: {A-B: x}\n", (LONG_JOB)};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(jobs); i++) {
         ask("Bearer a", "POST", "/v1/jobs", jobs[i]);
     }
@@ -228,8 +228,8 @@ static void cover_tags(void)
     for (char *at = strstr(story.data, "myriad:"); at; at = strstr(at + 1, "myriad:")) {
         size_t len = strspn(at + 7, "0123456789abcdef");
         if (len == 16) {
+            memcpy(at + 7, "TAG", 4);
             memmove(at + 10, at + 23, strlen(at + 23) + 1);
-            memcpy(at + 7, "TAG", 3);
             story.len -= 13;
         }
     }

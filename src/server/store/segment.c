@@ -188,6 +188,14 @@ void segment_put_image(const struct image *image, struct myr_buf *ret)
     }
 }
 
+/* With a NUL behind it, as keys and values from a file have. */
+static char *copy_of(const char *bytes, size_t len)
+{
+    char *copy = myr_xcalloc(1, len + 1);
+    memcpy(copy, bytes, len);
+    return copy;
+}
+
 /* The record at 'at', or 0 bytes where there is none. */
 static size_t read_record(struct myr_str bytes, size_t at, struct change *ret)
 {
@@ -204,14 +212,8 @@ static size_t read_record(struct myr_str bytes, size_t at, struct change *ret)
         return 0;
     }
     *ret = (struct change){
-        .kind = (enum change_kind)head[0], .key = strndup(head + 9, key), .size = value};
-    if (ret->kind == CHANGE_RANGE) {
-        ret->to = strndup(head + 9 + key, value);
-    } else {
-        /* With a NUL behind it, as values from a file have. */
-        ret->value = myr_xcalloc(1, value + 1);
-        memcpy(ret->value, head + 9 + key, value);
-    }
+        .kind = (enum change_kind)head[0], .key = copy_of(head + 9, key), .size = value};
+    *(ret->kind == CHANGE_RANGE ? &ret->to : &ret->value) = copy_of(head + 9 + key, value);
     MYR_ASSERT(9 + key + value <= bytes.len - at);
     return 9 + key + value;
 }

@@ -109,10 +109,10 @@ static void plant_part(struct planted *to, const char *key, uint64_t number, uin
 
 static void put_change(struct myr_buf *ret, const char *key, const char *value)
 {
-    struct change change = {.kind = CHANGE_PUT,
-                            .key = (char *)(uintptr_t)key,
-                            .value = (char *)(uintptr_t)value,
-                            .size = strlen(value)};
+    MYR_CLEANUP(myr_free_at) char *own_key = strdup(key);
+    MYR_CLEANUP(myr_free_at) char *own_value = strdup(value);
+    struct change change = {
+        .kind = CHANGE_PUT, .key = own_key, .value = own_value, .size = strlen(value)};
     segment_put(&change, 1, ret);
 }
 
