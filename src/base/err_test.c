@@ -172,7 +172,7 @@ static int step(int code)
     return code;
 }
 
-static void release(uint32_t *held)
+static void release(const uint32_t *held)
 {
     steps_released += *held;
 }

@@ -16,11 +16,13 @@
 #include "myriad/base.h"
 
 /* The address sanitizer's allocator stops the program itself unless it is told to return NULL. */
+/* NOLINTBEGIN(bugprone-reserved-identifier): the name is the sanitizer's */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
     return "allocator_may_return_null=1";
 }
+/* NOLINTEND(bugprone-reserved-identifier) */
 
 static bool is_zero(const unsigned char *bytes, size_t len)
 {

@@ -151,7 +151,8 @@ static void lengthen(const struct place *place, size_t length, char *ret)
 {
     size_t at = (size_t)snprintf(ret, 160, "%s/", place->folder);
     for (; at + 3 <= length; at += 2) {
-        memcpy(ret + at, "./", 2);
+        ret[at] = '.';
+        ret[at + 1] = '/';
     }
     if (at + 2 <= length) {
         ret[at++] = '/';

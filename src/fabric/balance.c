@@ -230,7 +230,8 @@ static void route_planned(const struct myr_graph *graph, const struct myr_balanc
     MYR_CLEANUP(free_colouring) struct myr_colouring *colouring = myr_colouring_create(graph);
     MYR_CLEANUP(myr_free_at)
     struct myr_path *paths = myr_xcalloc(count, sizeof(*paths));
-    struct policy_plan plan = {graph, flows, count, paths, load};
+    struct policy_plan plan = {graph, flows, count, paths, NULL};
+    plan.load = load; /* what is written */
     if (colouring) {
         plan_by_colour(&plan, colouring);
     }

@@ -439,7 +439,7 @@ static int converse(const struct myr_http_request *request, const struct address
 int myr_http_ask(const struct myr_http_request *request, myr_http_piece *piece, void *context,
                  struct myr_http_answer *ret, struct myr_err *err)
 {
-    struct address address;
+    struct address address = {};
     uint32_t timeout_s = request->timeout_s ? request->timeout_s : TIMEOUT_S;
     MYR_ASSERT(timeout_s <= INT32_MAX / 1000);
     MYR_CLEANUP(line_done) struct line line = {.fd = -1, .timeout_ms = (int)timeout_s * 1000};

@@ -69,8 +69,10 @@ static void *on_accept(void *context, struct myr_io_stream *stream)
 }
 
 static const struct myr_io_calls calls = {on_open, on_data, on_closed};
-static const struct myr_io_service service = {
-    .calls = calls, .accept = on_accept, .context = &accepted, .streams_max = 2};
+static const struct myr_io_service service = {.calls = {on_open, on_data, on_closed},
+                                              .accept = on_accept,
+                                              .context = &accepted,
+                                              .streams_max = 2};
 
 static void until(const bool *what)
 {

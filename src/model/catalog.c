@@ -252,6 +252,18 @@ static int check_references(const struct myr_catalog *catalog, const struct myr_
     return MYR_OK;
 }
 
+/* Of the kind that the section is of; a section of another module's is passed over. */
+static int read_entry(struct myr_catalog *catalog, struct myr_str section,
+                      const struct myr_doc_entry *entry, struct myr_err *err)
+{
+    for (uint32_t kind = 0; kind < MYR_PART_KIND_COUNT; kind++) {
+        if (myr_str_eq(section, myr_str_from(part_kinds[kind].section))) {
+            MYR_TRY(read_part(catalog, (enum myr_part_kind)kind, entry, err));
+        }
+    }
+    return MYR_OK;
+}
+
 /* Parts or prices of one file, as 'prices' asks: prices name parts that may come later in it. */
 static int add_sections(struct myr_catalog *catalog, const struct myr_doc *doc, bool prices,
                         struct myr_err *err)
@@ -264,15 +276,8 @@ static int add_sections(struct myr_catalog *catalog, const struct myr_doc *doc, 
         MYR_TRY(myr_doc_expect(section->value, MYR_DOC_MAP, "a catalogue section", err));
         for (uint32_t k = 0; k < section->value->count; k++) {
             const struct myr_doc_entry *entry = &section->value->entries[k];
-            if (prices) {
-                MYR_TRY(catalog_read_book(catalog, entry, err));
-                continue;
-            }
-            for (uint32_t kind = 0; kind < MYR_PART_KIND_COUNT; kind++) {
-                if (myr_str_eq(section->key, myr_str_from(part_kinds[kind].section))) {
-                    MYR_TRY(read_part(catalog, (enum myr_part_kind)kind, entry, err));
-                }
-            }
+            MYR_TRY(prices ? catalog_read_book(catalog, entry, err)
+                           : read_entry(catalog, section->key, entry, err));
         }
     }
     return MYR_OK;

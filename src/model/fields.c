@@ -102,7 +102,7 @@ static int read_scaled(const struct field *field, const struct myr_doc *node, do
 static int read_gbps(const struct field *field, const struct myr_doc *node, uint32_t *ret,
                      struct myr_err *err)
 {
-    double value;
+    double value = 0;
     MYR_TRY(read_scaled(field, node, 1e9, &value, err));
     if (value != (double)(uint32_t)value) {
         char shown[MYR_EXCERPT_MAX];

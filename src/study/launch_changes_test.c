@@ -208,7 +208,8 @@ static void change_both(struct variant *v, uint32_t which, struct change *change
 {
     struct myr_layout *l = &v->layout;
     struct myr_recipe *r = &v->recipe;
-    for (uint8_t k = 0; k <= MYR_SCALES_ROWS; k++) {
+    const uint8_t scales = MYR_SCALES_ROWS + 1;
+    for (uint8_t k = 0; k < scales; k++) {
         ON(l->precision = MYR_PRECISION_FP8, r->of[MYR_CAPABILITY_SCALES] = k);
     }
     ON(l->recompute = MYR_RECOMPUTE_FULL, r->of[MYR_CAPABILITY_GRAPHS] = MYR_GRAPHS_LAYER);

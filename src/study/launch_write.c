@@ -197,7 +197,7 @@ void myr_launch_write_wrapped(const struct myr_launch *launch, struct myr_buf *b
     MYR_CLEANUP(myr_buf_done) struct myr_buf line = {};
     myr_launch_write(launch, &line);
     /* Notes begin there. */
-    const char *comment = strstr(line.data, " # ");
+    const char *comment = line.len ? strstr(line.data, " # ") : NULL;
     size_t len = comment ? (size_t)(comment - line.data) : line.len;
     /* DeepSpeed's is a JSON file, in which lines go on by themselves. */
     const char *end = launch->trainer == MYR_TRAINER_DEEPSPEED ? "" : " \\";

@@ -227,7 +227,7 @@ static void hint_keys(const char *const *keys, size_t count, struct myr_err *err
     size_t len = 0;
     for (size_t i = 0; i < count; i++) {
         if (len + strlen(keys[i]) + 8 > sizeof(list)) {
-            len += (size_t)snprintf(list + len, sizeof(list) - len, ", ...");
+            (void)snprintf(list + len, sizeof(list) - len, ", ...");
             break;
         }
         len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "", keys[i]);

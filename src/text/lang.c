@@ -149,6 +149,7 @@ static void say_line(const struct myr_lang *lang, const struct myr_lang_line *li
         }
         if (figure < match->count) {
             struct myr_str text = match->figures[figure];
+            MYR_ASSERT(text.len > 0); /* no figure is empty */
             if (!say_one(lang, text, depth + 1, to) && !say_list(lang, text, depth + 1, to)) {
                 myr_buf_put(to, text.data, text.len);
             }

@@ -396,6 +396,20 @@ static int check_rule(const struct parse *parse, const char *option,
     return MYR_OK;
 }
 
+/* Its own rule, then those that it shares with others. */
+static int check_rules(const struct parse *parse, const struct myr_option *option)
+{
+    const struct myr_command *command = parse->command;
+    const struct myr_option_rule row = {.needs = option->needs, .against = option->against};
+    MYR_TRY(check_rule(parse, option->name, &row));
+    for (uint32_t r = 0; r < command->rule_count; r++) {
+        if (option_names_word(command->rules[r].options, option->name)) {
+            MYR_TRY(check_rule(parse, option->name, &command->rules[r]));
+        }
+    }
+    return MYR_OK;
+}
+
 /* What would be ignored is refused: an option that does nothing is a mistake of the one who typed
  * it. */
 static int check_company(const struct parse *parse)
@@ -409,13 +423,7 @@ static int check_company(const struct parse *parse)
             (own && !myr_option_given(command, parse->values.own, option->name))) {
             continue;
         }
-        const struct myr_option_rule row = {.needs = option->needs, .against = option->against};
-        MYR_TRY(check_rule(parse, option->name, &row));
-        for (uint32_t r = 0; r < command->rule_count; r++) {
-            if (option_names_word(command->rules[r].options, option->name)) {
-                MYR_TRY(check_rule(parse, option->name, &command->rules[r]));
-            }
-        }
+        MYR_TRY(check_rules(parse, option));
     }
     return MYR_OK;
 }

@@ -59,8 +59,6 @@ static void echo_row(struct myr_answer *answer, const struct myr_option *option,
 void myr_option_echo(const struct myr_command *command, const void *own,
                      const struct myr_operands *operands, struct myr_answer *answer)
 {
-    /* Only read: the cast takes away a const that option_place() cannot keep. */
-    struct myr_option_values values = {(void *)(uintptr_t)own, NULL};
     myr_answer_object(answer, "question");
     myr_answer_text(answer, "verb", command->name);
     myr_answer_list(answer, "operands");
@@ -70,7 +68,7 @@ void myr_option_echo(const struct myr_command *command, const void *own,
     myr_answer_end(answer);
     myr_answer_object(answer, "options");
     for (uint32_t i = 0; i < command->option_count; i++) {
-        echo_row(answer, &command->options[i], option_place(command, i, &values));
+        echo_row(answer, &command->options[i], option_seen(command, i, own, NULL));
     }
     myr_answer_end(answer);
     myr_answer_end(answer);
@@ -178,9 +176,6 @@ const char *myr_option_again(const struct myr_command *command, const void *own,
                              const char *without, struct myr_answer *answer)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
-    struct myr_option_values given = {(void *)(uintptr_t)own, NULL};
-    /* What a row has when nobody says anything: only what differs is typed again. */
-    struct myr_option_values usual = {(void *)(uintptr_t)command->defaults, NULL};
     option_put_command(to, &buf);
     for (uint32_t i = 0; i < operands->count; i++) {
         again_operand(answer, to, i, operands->items[i], &buf);
@@ -189,8 +184,9 @@ const char *myr_option_again(const struct myr_command *command, const void *own,
         const struct myr_option *option = &command->options[i];
         /* The other command may not have the option, or the caller sets it itself. */
         if (has_option(to, option->name) && !option_names_word(without, option->name)) {
-            again_row(answer, option, option_place(command, i, &given),
-                      option_place(command, i, &usual), &buf);
+            /* What a row has when nobody says anything: only what differs is typed again. */
+            const void *usual = option_seen(command, i, command->defaults, NULL);
+            again_row(answer, option, option_seen(command, i, own, NULL), usual, &buf);
         }
     }
     return myr_arena_strndup(answer->arena, buf.data, buf.len);
@@ -199,11 +195,10 @@ const char *myr_option_again(const struct myr_command *command, const void *own,
 /* By comparing with the default: a number typed as its default counts as not given. */
 bool myr_option_given(const struct myr_command *command, const void *own, const char *name)
 {
-    struct myr_option_values given = {(void *)(uintptr_t)own, NULL};
-    struct myr_option_values usual = {(void *)(uintptr_t)command->defaults, NULL};
     for (uint32_t i = 0; i < command->option_count; i++) {
         const struct myr_option *option = &command->options[i];
-        const void *a = option_place(command, i, &given), *b = option_place(command, i, &usual);
+        const void *a = option_seen(command, i, own, NULL);
+        const void *b = option_seen(command, i, command->defaults, NULL);
         if (strcmp(option->name, name) != 0) {
             continue;
         }

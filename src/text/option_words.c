@@ -41,6 +41,14 @@ void *option_place(const struct myr_command *command, uint32_t index,
     return base ? base + row->at : NULL;
 }
 
+const void *option_seen(const struct myr_command *command, uint32_t index, const void *own,
+                        const void *common)
+{
+    const struct myr_option *row = option_row(command, index);
+    const char *base = index < command->option_count ? own : common;
+    return base ? base + row->at : NULL;
+}
+
 /* Upper case, with '_' for what a shell takes for the end of a name. */
 static void spell_variable(char *name)
 {
@@ -107,10 +115,8 @@ const char *option_placeholder(const struct myr_option *option)
 void option_put_default(const struct myr_command *command, uint32_t index, struct myr_buf *buf)
 {
     const struct myr_option *option = option_row(command, index);
-    struct myr_option_values defaults = {
-        (void *)(uintptr_t)command->defaults,
-        command->common ? (void *)(uintptr_t)command->common->defaults : NULL};
-    const void *place = option_place(command, index, &defaults);
+    const void *common = command->common ? command->common->defaults : NULL;
+    const void *place = option_seen(command, index, command->defaults, common);
     char number[32];
     if (!place) {
         return;

@@ -18,6 +18,9 @@ const struct myr_option *option_row(const struct myr_command *command, uint32_t 
 /* Where the value of that row lies; NULL when there is none. */
 void *option_place(const struct myr_command *command, uint32_t index,
                    const struct myr_option_values *values);
+/* The same in structs that are only read. */
+const void *option_seen(const struct myr_command *command, uint32_t index, const void *own,
+                        const void *common);
 /* "MYRIAD_FIT_CURVE_DRY_RUN" for "dry-run" of "fit curve"; "MYRIAD_OUTPUT" for a common row. */
 void option_env_name(const struct myr_command *command, uint32_t index, char ret[OPTION_NAME_MAX]);
 /* "MYRIAD_DRY_RUN", which no version reads any more. */

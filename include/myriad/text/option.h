@@ -56,6 +56,7 @@ struct myr_option {
     bool writes; /* PATH: a file that is written, and so none that is read */
     bool folder; /* of one that is written: it may be a folder */
     bool prints; /* of one that is written: "-" has its text printed in place of the answer */
+    bool young;  /* as of a command: its old name may be another program's variable */
     /* Of one that is written: the option whose file it may be all the same, brought up to date. */
     const char *renews;
     /*
@@ -63,7 +64,6 @@ struct myr_option {
      * blanks between, or NULL. Refused where it was typed: a variable may stand for all calls.
      */
     const char *needs, *against;
-    bool young; /* as of a command: its old name may be another program's variable */
     /* Names that the value may have (models, parts), blank between, for completion; or NULL. */
     void (*words)(struct myr_buf *buf);
 };

@@ -166,7 +166,8 @@ static void put_jobs(struct cli *cli, const struct myr_doc *doc, struct myr_valu
     *ret = myr_answer_list(&cli->answer, "running");
     for (uint32_t i = 0; jobs && jobs->kind == MYR_DOC_LIST && i < jobs->count; i++) {
         const struct myr_doc *job = jobs->items[i];
-        bool runs = job->kind == MYR_DOC_MAP && strcmp(client_text(cli, job, "state"), "queued");
+        bool runs =
+            job->kind == MYR_DOC_MAP && strcmp(client_text(cli, job, "state"), "queued") != 0;
         if (runs && shown++ < RUNNING_SHOWN) {
             client_put(cli, NULL, job);
         }
@@ -297,7 +298,8 @@ static int watch(const struct client *client, struct myr_err *err)
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG);
     (void)tcsetattr(STDIN_FILENO, TCSANOW, &raw);
     myr_buf_puts(&words, "\x1b[?1049h\x1b[?25l");
-    int rc = cli_print(&words) == CLI_DONE ? MYR_OK : MYR_EIO;
+    (void)cli_print(&words);
+    int rc;
     do {
         rc = draw(client, err);
     } while (rc == MYR_OK && !key_ends());

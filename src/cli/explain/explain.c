@@ -30,7 +30,7 @@ static const struct myr_command command = {
 static int run(struct cli *cli, struct myr_err *err)
 {
     MYR_CLEANUP(myr_control_cleanup) struct myr_control *control = NULL;
-    struct myr_explanation explanation;
+    struct myr_explanation explanation = {};
     int rc = myr_control_read(cli->operands.items[0], &control, err);
     if (rc == MYR_OK) {
         rc = myr_control_explain(control, cli->operands.items[1], NULL, &explanation, err);

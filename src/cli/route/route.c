@@ -164,7 +164,7 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_fabric_close) struct myr_fabric_case fabric = {};
     MYR_CLEANUP(myr_progress_done) struct myr_progress progress;
     const struct options *options = cli->options;
-    struct myr_balance_report reports[MYR_POLICY_COUNT];
+    struct myr_balance_report reports[MYR_POLICY_COUNT] = {};
     uint32_t first = options->policy ? options->policy - 1 : 0;
     uint32_t count = options->policy ? 1 : MYR_POLICY_COUNT;
     cli_progress(&progress, "policies", count);

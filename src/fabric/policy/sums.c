@@ -286,7 +286,8 @@ static void spread_pair(struct sums *sums, const struct myr_rung *ends[2], uint6
             sums->spine[0][near] += amount;
             sums->spine[1][far] += amount;
         } else if (amount) {
-            struct crossing crossing = {.sums = sums, .amount = amount, .load = load};
+            struct crossing crossing = {.sums = sums, .amount = amount};
+            crossing.load = load; /* what is written */
             cross(&crossing, near, far, to_leaf);
         }
     }

@@ -233,11 +233,11 @@ static int read_measured_run(struct myr_profiles *profiles, const struct myr_doc
                              struct myr_measured *ret, struct myr_err *err)
 {
     static const char *const precisions[] = {"bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32"};
-    const struct myr_device *device;
-    const struct myr_stack *stack;
-    struct myr_str words[2];
-    uint64_t counts[3];
-    uint32_t precision;
+    const struct myr_device *device = NULL;
+    const struct myr_stack *stack = NULL;
+    struct myr_str words[2] = {};
+    uint64_t counts[3] = {};
+    uint32_t precision = 0;
     bool exact;
     MYR_TRY(myr_doc_expect(row, MYR_DOC_LIST, "measured", err));
     if (row->count != 6) {
@@ -394,7 +394,7 @@ int myr_profiles_extend(struct myr_profiles *profiles, struct myr_arena *arena,
 /* The program's own files go the way of a user's. */
 int myr_profiles_init(struct myr_profiles *profiles, struct myr_arena *arena, struct myr_err *err)
 {
-    const struct myr_doc *hardware, *software;
+    const struct myr_doc *hardware = NULL, *software = NULL;
     *profiles = (struct myr_profiles){};
     MYR_TRY(read_file(arena, "catalog/profiles/hardware.yaml", &hardware, err));
     MYR_TRY(read_file(arena, "catalog/profiles/stacks.yaml", &software, err));

@@ -30,7 +30,8 @@ static struct myr_figure *put_figure(struct planned *p, const char *path, double
                                      enum myr_basis basis)
 {
     struct myr_figure *figure = &p->figures[p->design.figure_count++];
-    *figure = (struct myr_figure){.path = put_string(p, path), .value = value, .basis = basis};
+    *figure =
+        (struct myr_figure){.path = put_string(p, path), .value = value, .basis = (uint8_t)basis};
     return figure;
 }
 

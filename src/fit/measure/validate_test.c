@@ -346,32 +346,38 @@ static void experts_are_those_of_the_row(void **state)
  * that do state it say. Left to whoever starts a run are the overlap of torchtitan and MindSpeed;
  * one rank has nothing to overlap, and bf16 no scales. How many were compared.
  */
+static uint32_t hold_rules_against_run(const struct myr_run *run)
+{
+    enum myr_precision precision = run->layout.precision;
+    bool low = precision != MYR_PRECISION_BF16 && precision != MYR_PRECISION_FP16;
+    bool left = strcmp(run->it.stack->line, "torchtitan") == 0 ||
+                strcmp(run->it.stack->line, "MindSpeed-LLM") == 0;
+    struct myr_recipe by_rule[MYR_PRECISION_COUNT];
+    uint32_t compared = 0;
+    myr_profiles_recipes(&profiles, run->it.stack, run->it.device, &run->model, NULL, by_rule);
+    for (uint32_t c = 0; c < MYR_CAPABILITY_COUNT; c++) {
+        bool idle = (c == MYR_CAPABILITY_TENSOR_OVERLAP && (run->layout.tp == 1 || left)) ||
+                    (c == MYR_CAPABILITY_SCALES && (!low || left)) ||
+                    (c == MYR_CAPABILITY_COMPILE && left);
+        bool counts = run->stated.set >> c & 1 && !idle;
+        compared += counts;
+        if (counts && by_rule[precision].of[c] != run->stated.recipe.of[c]) {
+            fail_msg("%s: %s is %u by the rules, %u in the run", run->id,
+                     myr_capability_name((enum myr_capability)c), by_rule[precision].of[c],
+                     run->stated.recipe.of[c]);
+        }
+    }
+    return compared;
+}
+
+/* Against every run of a file; how many were compared. */
 static uint32_t hold_rules_against(const char *path)
 {
     struct myr_runs runs;
     uint32_t compared = 0;
     assert_int_equal(myr_runs_read(&runs, &arena, &profiles, path, NULL), MYR_OK);
     for (uint32_t i = 0; i < runs.count; i++) {
-        const struct myr_run *run = &runs.items[i];
-        enum myr_precision precision = run->layout.precision;
-        bool low = precision != MYR_PRECISION_BF16 && precision != MYR_PRECISION_FP16;
-        bool left = strcmp(run->it.stack->line, "torchtitan") == 0 ||
-                    strcmp(run->it.stack->line, "MindSpeed-LLM") == 0;
-        struct myr_recipe by_rule[MYR_PRECISION_COUNT];
-        myr_profiles_recipes(&profiles, run->it.stack, run->it.device, &run->model, NULL, by_rule);
-        for (uint32_t c = 0; c < MYR_CAPABILITY_COUNT; c++) {
-            bool idle = (c == MYR_CAPABILITY_TENSOR_OVERLAP && (run->layout.tp == 1 || left)) ||
-                        (c == MYR_CAPABILITY_SCALES && (!low || left)) ||
-                        (c == MYR_CAPABILITY_COMPILE && left);
-            if (run->stated.set >> c & 1 && !idle) {
-                compared++;
-                if (by_rule[precision].of[c] != run->stated.recipe.of[c]) {
-                    fail_msg("%s: %s is %u by the rules, %u in the run", run->id,
-                             myr_capability_name((enum myr_capability)c), by_rule[precision].of[c],
-                             run->stated.recipe.of[c]);
-                }
-            }
-        }
+        compared += hold_rules_against_run(&runs.items[i]);
     }
     return compared;
 }

@@ -74,6 +74,7 @@ static uint32_t fewer_gpus(const struct myr_fit_query *q, const struct near *nea
     enum { NEAR = 4096 };
     /* Below one domain every number is looked at. */
     uint32_t domain = q->it.device->domain_gpus, step = q->gpus > domain ? domain : 1;
+    MYR_ASSERT(step > 0); /* every device has a domain, be it of itself alone */
     uint32_t gpus = q->gpus % step == 0 ? q->gpus : q->gpus + step - q->gpus % step;
     struct myr_fit_query other = *q;
     uint32_t tries = 0;

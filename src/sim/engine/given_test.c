@@ -137,10 +137,10 @@ static void rows_are_taken_or_refused(void **state)
         "0,0,9,1000,1000000000000.000001,link/00000000> link/00000001<",
         "0,0,9,1000,0.1,link/00000000> link/00000001<",
         /* Shares up to the one that makes them whole; a second set, and other pairs, are not it. */
-        "0,0,9,400,1,link/00000000> link/00000001<\n0,0,9,600,2,link/00000000> link/00000001<\n"
-        "0,0,9,1,3,link/00000000> link/00000001<\n1,0,9,999,4,link/00000000> link/00000001<",
-        "0,0,9,400,1,link/00000000> link/00000001<\n1,0,9,7,4,link/00000000> link/00000001<\n"
-        "0,0,9,600,2,link/00000000> link/00000001<",
+        ("0,0,9,400,1,link/00000000> link/00000001<\n0,0,9,600,2,link/00000000> link/00000001<\n"
+         "0,0,9,1,3,link/00000000> link/00000001<\n1,0,9,999,4,link/00000000> link/00000001<"),
+        ("0,0,9,400,1,link/00000000> link/00000001<\n1,0,9,7,4,link/00000000> link/00000001<\n"
+         "0,0,9,600,2,link/00000000> link/00000001<"),
     };
     static const char *const heads[] = {"", "phase,from,to,permille,latency_us\n",
                                         "phase,from,to,permille,path,latency_us\n",

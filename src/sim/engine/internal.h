@@ -313,8 +313,8 @@ uint32_t sim_hop_class(uint32_t count);
 /* A block for so many; 'ret_grow' is how far the pool has to grow, 0 when one was free. */
 uint32_t sim_take_block(struct sim_free *free, uint32_t class, size_t used, uint32_t *ret_grow);
 
-/* flight.c: transfers on and off their channels. */
-uint32_t sim_attach(struct myr_sim *sim, uint32_t task, sim_moved left);
+/* flight.c: transfers on and off their channels; 'id' is the task's. */
+uint32_t sim_attach(struct myr_sim *sim, uint32_t id, sim_moved left);
 void sim_detach(struct myr_sim *sim, uint32_t slot);
 /* From whatever holds it, if anything does, to the channel of this hop. */
 void sim_hold(struct myr_sim *sim, uint32_t slot, uint32_t hop);
@@ -368,9 +368,12 @@ static inline bool sim_reserves(const struct sim_fill *fill)
     return fill->fastest == SIM_RATE_NONE;
 }
 
-/* Exactly from now on; no longer, if there is enough of it; a rate that is not reserved yet. */
-void sim_count_room(struct myr_sim *sim, uint32_t channel);
-void sim_reserve(struct myr_sim *sim, uint32_t channel);
+/*
+ * Of the channel 'id': exactly from now on; no longer, if there is enough of it; a rate that is not
+ * reserved yet.
+ */
+void sim_count_room(struct myr_sim *sim, uint32_t id);
+void sim_reserve(struct myr_sim *sim, uint32_t id);
 MYR_MUST_USE bool sim_reserve_more(struct myr_sim *sim, uint32_t hop, uint64_t rate);
 
 /* ties.c: whether it has none. */
@@ -393,11 +396,11 @@ void sim_untie(struct myr_sim *sim, uint32_t holder, struct sim_hop hop);
 void sim_ties_make(struct myr_sim *sim);
 bool sim_bond_right(const struct myr_sim *sim, uint32_t channel);
 
-/* level.c */
+/* level.c: 'id' is the channel's. */
 /* Before its level changes, or somebody joins: its clock then shows this moment. */
-void sim_set_clock(struct myr_sim *sim, uint32_t channel);
+void sim_set_clock(struct myr_sim *sim, uint32_t id);
 /* Its capacity may have changed. */
-void sim_recapacity(struct myr_sim *sim, uint32_t channel);
+void sim_recapacity(struct myr_sim *sim, uint32_t id);
 /* Rate of a transfer, in thousandths of a bit per second; what is left of it, now. */
 uint64_t sim_rate(const struct myr_sim *sim, uint32_t slot);
 sim_moved sim_left(const struct myr_sim *sim, uint32_t slot);
@@ -413,8 +416,9 @@ myr_ps sim_pause_next(const struct myr_sim *sim);
 
 /* progress.c */
 void sim_push_event(struct myr_sim *sim, myr_ps at, struct sim_event event);
-void sim_finish_update(struct myr_sim *sim, uint32_t channel);
-void sim_finish_drop(struct myr_sim *sim, uint32_t channel);
+/* 'id' is the channel's. */
+void sim_finish_update(struct myr_sim *sim, uint32_t id);
+void sim_finish_drop(struct myr_sim *sim, uint32_t id);
 /* When the next transfer ends; the first channel of the heap holds it. */
 myr_ps sim_finish_next(struct myr_sim *sim);
 myr_ps sim_time_to_move(sim_moved left, uint64_t rate); /* SIM_TIME_MAX: longer than that */

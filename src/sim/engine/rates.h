@@ -76,11 +76,14 @@ static inline void sim_fills_put(struct myr_sim *sim, uint32_t place, struct sim
 void sim_fills_down(struct myr_sim *sim, uint32_t place);
 void sim_fills_pop(struct myr_sim *sim);
 void sim_fills_order(struct myr_sim *sim);
-/* Into the heap, or further up in it where its key has fallen. What has grown is seen later. */
-void sim_look_at(struct myr_sim *sim, uint32_t channel);
+/*
+ * The channel 'id' into the heap, or further up in it where its key has fallen. What has grown is
+ * seen later.
+ */
+void sim_look_at(struct myr_sim *sim, uint32_t id);
 
 /*
- * shift.c: from 'old' to 'level', for those that the channel holds and that are not loose: others
+ * shift.c: from 'old' to 'level', for those that channel 'id' holds and that are not loose: others
  * have less room. Who would be faster than another of its channels allows is in held_back.
  */
-void sim_shift(struct myr_sim *sim, uint32_t channel, uint64_t old, uint64_t level);
+void sim_shift(struct myr_sim *sim, uint32_t id, uint64_t old, uint64_t level);

@@ -128,23 +128,29 @@ static int add_flows(struct router *router, uint32_t pattern_id, uint32_t place,
     return MYR_OK;
 }
 
+/* Those of a pattern's messages that leave their domain. */
+static int collect_pattern(struct router *router, uint32_t id, struct myr_err *err)
+{
+    struct myr_sim *sim = router->sim;
+    struct sim_pattern *pattern = &sim->patterns.items[id];
+    MYR_ASSERT(id < sim->patterns.count);
+    MYR_ASSERT(pattern->first_message + pattern->message_count <= sim->messages.count);
+    pattern->network_flows = 0;
+    for (uint32_t m = 0; m < pattern->message_count; m++) {
+        struct myr_message message = sim->messages.items[pattern->first_message + m];
+        if (domain_of(sim, message.from) != domain_of(sim, message.to)) {
+            MYR_TRY(add_flows(router, id, m, err));
+            pattern->network_flows++;
+        }
+    }
+    return MYR_OK;
+}
+
 /* All flows of the batch in one list: what runs at the same time is balanced together. */
 static int collect(struct router *router, struct myr_err *err)
 {
-    struct myr_sim *sim = router->sim;
     for (uint32_t k = 0; k < router->id_count; k++) {
-        uint32_t id = router->ids[k];
-        struct sim_pattern *pattern = &sim->patterns.items[id];
-        MYR_ASSERT(id < sim->patterns.count);
-        MYR_ASSERT(pattern->first_message + pattern->message_count <= sim->messages.count);
-        pattern->network_flows = 0;
-        for (uint32_t m = 0; m < pattern->message_count; m++) {
-            struct myr_message message = sim->messages.items[pattern->first_message + m];
-            if (domain_of(sim, message.from) != domain_of(sim, message.to)) {
-                MYR_TRY(add_flows(router, id, m, err));
-                pattern->network_flows++;
-            }
-        }
+        MYR_TRY(collect_pattern(router, router->ids[k], err));
     }
     return MYR_OK;
 }
@@ -322,6 +328,7 @@ static void make_uses(struct router *router, const struct myr_routes *routes)
                 message = router->message = router->flow_message.items[flow];
                 local = router->hops.items[message]; /* the hop to another rail's GPU */
             }
+            MYR_ASSERT(message < router->hops.count);
             myr_ps latency = local;
             latency += routes->sprayed ? sprayed_uses(router, &router->flows.items.items[flow])
                                        : routed_uses(router, routes, flow, &route);
@@ -369,6 +376,7 @@ static int given_message(struct router *router, const struct sim_pattern *patter
     struct myr_message ends = sim->messages.items[pattern->first_message + message];
     uint32_t rows = 0;
     const struct sim_given *row = sim_given_find(sim, pattern->phase, ends, &rows);
+    MYR_ASSERT((row != NULL) == (rows > 0));
     if (!row && ends.from != ends.to) {
         return myr_err_set(err, MYR_EINVAL, "no path is given from GPU %u to GPU %u in phase %u",
                            myr_message_number(ends.from), myr_message_number(ends.to),

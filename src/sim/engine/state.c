@@ -254,8 +254,8 @@ static int take_rows(struct myr_sim *sim, const struct part *part, struct myr_st
 {
     MYR_ASSERT(part->vectors == 0);
     void **rows = (void **)((char *)sim + part->offset);
-    const char *items;
-    size_t count;
+    const char *items = NULL;
+    size_t count = 0;
     MYR_TRY(take_part(image, part->name, part->size, &count, &items, err));
     if (count != sim->channel_count && !(part->sparse && count == 0)) {
         return damaged(err, part->name);
@@ -272,8 +272,8 @@ static int take_vectors(struct myr_sim *sim, const struct part *part, struct myr
     MYR_ASSERT(part->vectors > 0 && part->vectors <= SIM_CLASSES);
     struct vector *vectors = (struct vector *)((char *)sim + part->offset);
     for (uint32_t v = 0; v < part->vectors; v++) {
-        const char *items;
-        size_t count;
+        const char *items = NULL;
+        size_t count = 0;
         MYR_TRY(take_part(image, part->name, part->size, &count, &items, err));
         free(vectors[v].items);
         vectors[v] = (struct vector){copy_items(items, part->size, count), count, count + 1};
@@ -285,8 +285,8 @@ static int take_vectors(struct myr_sim *sim, const struct part *part, struct myr
 static int take_events(struct myr_sim *sim, const struct single *single, struct myr_str *image,
                        struct myr_err *err)
 {
-    const char *items;
-    size_t count;
+    const char *items = NULL;
+    size_t count = 0;
     MYR_TRY(take_part(image, "events", sizeof(*sim->events.items), &count, &items, err));
     if (count != single->events) {
         return damaged(err, "events");
@@ -306,9 +306,9 @@ static int take_dead(struct myr_sim *sim, uint64_t count, struct myr_str *image,
                      struct myr_err *err)
 {
     for (uint64_t i = 0; i < count; i++) {
-        const char *items;
-        size_t one;
-        uint32_t link;
+        const char *items = NULL;
+        size_t one = 0;
+        uint32_t link = MYR_NONE;
         MYR_TRY(take_part(image, "dead", sizeof(link), &one, &items, err));
         memcpy(&link, items, one == 1 ? sizeof(link) : 0);
         if (one != 1 || !sim->graph || link >= sim->link_channels / 2) {
@@ -323,8 +323,8 @@ static int take_dead(struct myr_sim *sim, uint64_t count, struct myr_str *image,
 static int take_single(struct myr_sim *sim, struct myr_str *image, struct single *ret,
                        struct myr_err *err)
 {
-    const char *items;
-    size_t count;
+    const char *items = NULL;
+    size_t count = 0;
     MYR_TRY(take_part(image, "single", sizeof(*ret), &count, &items, err));
     if (count != 1) {
         return damaged(err, "single");

@@ -163,10 +163,11 @@ static int initial_rates(struct myr_sim_answer *answer, struct myr_err *err)
     }
     /* The hundredth that fares worst says more about a policy than the single worst flow. */
     qsort(rates, count, sizeof(*rates), by_value);
+    uint32_t hundredth = count / 100;
     answer->rates = (struct myr_sim_rates){.count = count,
                                            .mean = sum / count,
                                            .mean_slowdown = slow / count,
-                                           .p1 = (double)rates[count / 100] / line,
+                                           .p1 = (double)rates[hundredth] / line,
                                            .least = (double)rates[0] / line,
                                            .full_share = (double)full / count};
     return MYR_OK;

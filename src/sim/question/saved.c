@@ -210,7 +210,7 @@ static bool numbers_right(const uint64_t *numbers)
 int saved_read(struct saved *ret, struct myr_arena *arena, const char *path, struct myr_str text,
                struct myr_err *err)
 {
-    struct head head;
+    struct head head = {};
     struct words words = {};
     MYR_TRY(read_head(&head, path, text, err));
     const char *rest = text.data + sizeof(head);

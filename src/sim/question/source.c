@@ -211,7 +211,7 @@ int sim_source_load(struct myr_sim *sim, const struct myr_graph *graph,
     enum myr_trace_format format;
     const uint32_t *gpus;
     myr_arena_init(&scratch);
-    struct sim_source_want want = {"--workload", TRACE_KINDS | FLOW_KINDS, any_workload};
+    struct sim_source_want want = {"--workload", WORKLOAD_KINDS, any_workload};
     /* Chakra's are binary, without a mark in front: by their name, or not at all. */
     size_t length = strlen(words);
     bool chakra = length > 3 && memcmp(words + length - 3, ".et", 3) == 0;

@@ -120,22 +120,27 @@ static void all_ports_of_both_sides_carry_the_same_share(void **state)
     }
 }
 
+static void assert_each_server_helps(const char *words, uint32_t ports)
+{
+    myr_ps last = INT64_MAX;
+    for (uint32_t servers = 1; servers <= 16; servers++) {
+        struct counts c = {8, 8, 2, servers, ports};
+        myr_ps end = play(&c, words);
+        if (end > last) {
+            fail_msg("%s: %u servers of %u ports are slower than one less: %lld, %lld ps", words,
+                     servers, ports, (long long)end, (long long)last);
+        }
+        last = end;
+    }
+}
+
 static void more_servers_are_never_slower(void **state)
 {
     (void)state;
     static const char *const words[] = {"read:10GB", "checkpoint:10GB", "read:10GB,stripes=3"};
     for (uint32_t w = 0; w < MYR_ARRAY_COUNT(words); w++) {
         for (uint32_t ports = 1; ports <= 3; ports++) {
-            myr_ps last = INT64_MAX;
-            for (uint32_t servers = 1; servers <= 16; servers++) {
-                struct counts c = {8, 8, 2, servers, ports};
-                myr_ps end = play(&c, words[w]);
-                if (end > last) {
-                    fail_msg("%s: %u servers of %u ports are slower than one less: %lld, %lld ps",
-                             words[w], servers, ports, (long long)end, (long long)last);
-                }
-                last = end;
-            }
+            assert_each_server_helps(words[w], ports);
         }
     }
 }

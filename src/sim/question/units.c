@@ -33,8 +33,9 @@ static bool parse_unit(struct myr_str text, const struct unit *units, size_t cou
 /* "1Mb" is a megabit to whoever minds the case: refused, as 1mb and 1MB are not. */
 static bool means_bits(struct myr_str text)
 {
+    static const char prefixes[] = {'K', 'M', 'G', 'T'};
     return text.len >= 2 && text.data[text.len - 1] == 'b' &&
-           memchr("KMGT", text.data[text.len - 2], 4);
+           memchr(prefixes, text.data[text.len - 2], sizeof(prefixes));
 }
 
 /* MB is a million bytes, MiB a binary one; upper and lower case are the same. */

@@ -71,7 +71,7 @@ static int read_fixed(struct cursor *cursor, uint32_t len, uint64_t *ret, struct
 /* 1 when there was one, 0 at the end. */
 static int next_field(struct cursor *cursor, struct field *ret, struct myr_err *err)
 {
-    uint64_t key, len;
+    uint64_t key = 0, len = 0;
     MYR_ASSERT(cursor->at <= cursor->end); /* beyond it no end would be met */
     if (cursor->at == cursor->end) {
         return 0;
@@ -122,7 +122,7 @@ static int read_deps(const struct cursor *cursor, const struct field *field,
     }
     struct cursor list = inside(cursor, field->bytes);
     while (list.at < list.end) {
-        uint64_t id;
+        uint64_t id = 0;
         MYR_TRY(read_varint(&list, &id, err));
         myr_vec_push(&node->deps, id);
     }
@@ -160,7 +160,7 @@ static int read_bools(const struct cursor *cursor, struct myr_str bytes, bool *r
                       struct myr_err *err)
 {
     struct cursor list = inside(cursor, bytes);
-    struct field field;
+    struct field field = {};
     int rc;
     while ((rc = next_field(&list, &field, err)) > 0) {
         *ret = *ret || (field.type == VARINT && field.value == 0);
@@ -220,7 +220,7 @@ static int read_attribute(const struct cursor *cursor, struct myr_str bytes, str
                           struct myr_err *err)
 {
     struct cursor list = inside(cursor, bytes);
-    struct field field;
+    struct field field = {};
     int rc;
     *ret = (struct attribute){};
     while ((rc = next_field(&list, &field, err)) > 0) {
@@ -294,7 +294,7 @@ enum {
 /* Fields may come in any order, and more than once: the last one counts. */
 static int read_node(struct cursor *cursor, struct chakra_node *node, struct myr_err *err)
 {
-    struct field field;
+    struct field field = {};
     struct attribute attribute;
     int rc;
     while ((rc = next_field(cursor, &field, err)) > 0) {
@@ -320,7 +320,7 @@ static int read_node(struct cursor *cursor, struct chakra_node *node, struct myr
 /* The first message is about the file, unless it has a type: files of early versions lack it. */
 static int is_metadata(struct cursor cursor, bool *ret, struct myr_err *err)
 {
-    struct field field;
+    struct field field = {};
     int rc;
     *ret = true;
     while ((rc = next_field(&cursor, &field, err)) > 0) {
@@ -339,12 +339,11 @@ void chakra_node_done(struct chakra_node *node)
     myr_vec_done(&node->deps);
 }
 
-/* The list of ids is a node's own: it is given back before the next one is read. */
+/* The list of ids is a node's own; its memory serves the next one. */
 static void clear_node(struct chakra_node *node, struct scan_place place)
 {
-    struct chakra_node empty = {.place = place};
-    myr_vec_done(&node->deps);
-    *node = empty;
+    node->deps.count = 0;
+    *node = (struct chakra_node){.place = place, .deps = node->deps};
 }
 
 /* 'ret' is cleared here for each node: what it holds lives until the next call. */
@@ -353,7 +352,7 @@ int chakra_next(struct chakra_reader *reader, struct chakra_node *ret, struct my
     const struct myr_str text = reader->scan->text;
     for (;;) {
         struct cursor file = {reader, text.data + reader->at, text.data + text.len};
-        uint64_t len;
+        uint64_t len = 0;
         if (reader->at == text.len) {
             return 0;
         }

@@ -308,6 +308,35 @@ static int find_label(struct goal *goal, struct myr_str label, struct scan_place
                                                 goal->rank, scan_shown(&named, shown));
 }
 
+static int find_labels(struct goal *goal, const struct label_pair *pair, uint32_t *ret_later,
+                       uint32_t *ret_earlier, struct myr_err *err)
+{
+    MYR_TRY(find_label(goal, pair->later, pair->later_place, ret_later, err));
+    return find_label(goal, pair->earlier, pair->earlier_place, ret_earlier, err);
+}
+
+/* The operations in front of those whose start is waited for. */
+static int put_fronts(struct goal *goal, uint32_t first_op, uint32_t **front, struct myr_err *err)
+{
+    struct myr_trace *trace = goal->trace;
+    size_t count = trace->ops.count - first_op;
+    uint32_t later = 0, earlier = 0;
+    for (size_t i = 0; i < goal->pairs.count; i++) {
+        const struct label_pair *pair = &goal->pairs.items[i];
+        MYR_TRY(find_labels(goal, pair, &later, &earlier, err));
+        if (!pair->starts) {
+            continue;
+        }
+        *front = *front ? *front : myr_xcalloc(count, sizeof(**front));
+        uint32_t *own = &(*front)[earlier - first_op];
+        struct myr_trace_op op = {
+            .from = goal->rank, .line = trace->ops.items[earlier].line, .start = -1};
+        MYR_TRY(*own ? MYR_OK : trace_add(trace, goal->scan, op, own, err));
+        trace_after(trace, earlier, *own);
+    }
+    return MYR_OK;
+}
+
 /*
  * What somebody waits to see started gets an operation in front, which stands for its start: what
  * it waits for then goes to the one in front.
@@ -317,27 +346,17 @@ static int join_labels(struct goal *goal, uint32_t first_op, struct myr_err *err
     struct myr_trace *trace = goal->trace;
     /* Of this rank: numbers of operations less the first are places in 'front'. */
     MYR_ASSERT(first_op <= trace->ops.count);
-    size_t count = trace->ops.count - first_op;
     MYR_CLEANUP(myr_free_at) uint32_t *front = NULL;
     uint32_t later = 0, earlier = 0;
     /* First all fronts, then all waits: a label may be waited for before its start is asked for. */
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < goal->pairs.count; i++) {
-            const struct label_pair *pair = &goal->pairs.items[i];
-            MYR_TRY(find_label(goal, pair->later, pair->later_place, &later, err));
-            MYR_TRY(find_label(goal, pair->earlier, pair->earlier_place, &earlier, err));
-            if (pass == 1) {
-                later = front && front[later - first_op] ? front[later - first_op] : later;
-                trace_after(trace, later, pair->starts ? front[earlier - first_op] : earlier);
-            } else if (pair->starts) {
-                front = front ? front : myr_xcalloc(count, sizeof(*front));
-                uint32_t *own = &front[earlier - first_op];
-                struct myr_trace_op op = {
-                    .from = goal->rank, .line = trace->ops.items[earlier].line, .start = -1};
-                MYR_TRY(*own ? MYR_OK : trace_add(trace, goal->scan, op, own, err));
-                trace_after(trace, earlier, *own);
-            }
-        }
+    MYR_TRY(put_fronts(goal, first_op, &front, err));
+    for (size_t i = 0; i < goal->pairs.count; i++) {
+        const struct label_pair *pair = &goal->pairs.items[i];
+        MYR_TRY(find_labels(goal, pair, &later, &earlier, err));
+        later = front && front[later - first_op] ? front[later - first_op] : later;
+        /* One that waits for a start has put the front there. */
+        MYR_ASSERT(front || !pair->starts);
+        trace_after(trace, later, pair->starts ? front[earlier - first_op] : earlier);
     }
     return MYR_OK;
 }

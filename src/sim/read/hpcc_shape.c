@@ -317,7 +317,7 @@ static int find_pods(struct topology *topology, struct myr_clos_shape *ret, uint
  */
 int hpcc_find_shape(struct topology *topology, struct myr_clos_shape *ret, struct myr_err *err)
 {
-    uint32_t leaves, spines, sets, width;
+    uint32_t leaves = 0, spines = 0, sets = 0, width;
     MYR_TRY(find_levels(topology, err));
     MYR_TRY(count_tiers(topology, ret, &leaves, &spines, err));
     qsort(topology->list, topology->wires, sizeof(*topology->list), by_ends);

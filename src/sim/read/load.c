@@ -50,6 +50,7 @@ static uint32_t member_of(const struct loader *loader, struct myr_trace_split sp
 /* The same of ranks that are listed: whole nodes of them, or none. */
 static uint32_t local_members(const struct loader *loader, struct myr_trace_split split)
 {
+    MYR_ASSERT(loader->local > 0 && split.size > 0); /* no group is empty */
     uint32_t together = loader->local < split.size ? loader->local : split.size;
     for (uint32_t i = 0; i < split.size && split.size % together == 0; i++) {
         uint32_t own = member_of(loader, split, i);

@@ -200,6 +200,7 @@ static int place_servers(const struct servers *it, struct myr_clos_shape *ret, s
     struct member *members = NULL;
     uint32_t size = it->size, count = ret->hosts / size;
     MYR_TRY(list_members(it, ret, &members, err));
+    MYR_ASSERT(members);
     struct spot *spots = MYR_ARENA_NEW(it->topology->scratch, struct spot, count);
     for (uint32_t s = 0; s < count; s++) {
         /* Where the shape put the leaf's hosts: leaves keep their order. */

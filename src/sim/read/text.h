@@ -7,6 +7,8 @@
 /* The formats are plain text; SimAI's first line has colons, as YAML's would. */
 #define TRACE_KINDS (MYR_KIND_BIT(TEXT) | MYR_KIND_BIT(EMPTY) | MYR_KIND_BIT(YAML))
 #define FLOW_KINDS  (MYR_KIND_BIT(CSV) | MYR_KIND_BIT(TEXT))
+/* Those of both. */
+#define WORKLOAD_KINDS (TRACE_KINDS | MYR_KIND_BIT(CSV))
 
 struct scan {
     const char *file;

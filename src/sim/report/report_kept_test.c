@@ -64,8 +64,8 @@ static void lists_of_a_run_are_the_kept_ones(void **state)
 {
     (void)state;
     static const char *const jobs[] = {"incast:3:1,100KB", "allgather:ring,20KB,ranks=4",
-                                       "step:llama3-8b,tp=1,pp=2,micro_batch=1,global_batch=2,"
-                                       "tflops=999999,ranks=2"};
+                                       ("step:llama3-8b,tp=1,pp=2,micro_batch=1,global_batch=2,"
+                                        "tflops=999999,ranks=2")};
     char names[5][32];
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct myr_sim_answer answer;

@@ -11,10 +11,10 @@ enum setting_kind { SETTING_TEXT, SETTING_NUMBER, SETTING_CHOICE, SETTING_FLAG }
 struct setting {
     const char *name;
     enum setting_kind kind;
+    uint32_t choice_count;
+    const char *const *choices;
     /* Of a number. */
     uint64_t least, most;
-    const char *const *choices;
-    uint32_t choice_count;
     const char *usual; /* where the file does not say; NULL: it has to, or need not */
 };
 
@@ -36,18 +36,18 @@ enum {
 
 /* Names, limits and defaults are those of the command's options. */
 static const struct setting settings[SETTINGS] = {
-    [DESIGN] = {"design", SETTING_TEXT, 0, 0, NULL, 0, NULL},
-    [TOPOLOGY] = {"topology", SETTING_TEXT, 0, 0, NULL, 0, NULL},
-    [NET] = {"net", SETTING_CHOICE, 0, 0, myr_net_names, MYR_NET_COUNT, "compute"},
-    [WORKLOAD] = {"workload", SETTING_TEXT, 0, 0, NULL, 0, NULL},
-    [LB] = {"lb", SETTING_CHOICE, 0, 0, myr_policy_names, MYR_POLICY_COUNT, "ecmp"},
-    [SEED] = {"seed", SETTING_NUMBER, 0, UINT64_MAX, NULL, 0, "0"},
-    [POLARISED] = {"polarised", SETTING_FLAG, 0, 0, NULL, 0, "false"},
-    [PAIRS] = {"queue_pairs", SETTING_NUMBER, 1, 256, NULL, 0, "1"},
-    [EFFICIENCY] = {"efficiency", SETTING_NUMBER, 1, 1000, NULL, 0, "1000"},
-    [LOSS] = {"sharing_loss", SETTING_NUMBER, 0, 999, NULL, 0, "0"},
-    [PAUSE] = {"pause", SETTING_NUMBER, 0, 1000, NULL, 0, "0"},
-    [OVERHEAD] = {"message_overhead", SETTING_TEXT, 0, 0, NULL, 0, "0us"},
+    [DESIGN] = {"design", SETTING_TEXT, 0, NULL, 0, 0, NULL},
+    [TOPOLOGY] = {"topology", SETTING_TEXT, 0, NULL, 0, 0, NULL},
+    [NET] = {"net", SETTING_CHOICE, MYR_NET_COUNT, myr_net_names, 0, 0, "compute"},
+    [WORKLOAD] = {"workload", SETTING_TEXT, 0, NULL, 0, 0, NULL},
+    [LB] = {"lb", SETTING_CHOICE, MYR_POLICY_COUNT, myr_policy_names, 0, 0, "ecmp"},
+    [SEED] = {"seed", SETTING_NUMBER, 0, NULL, 0, UINT64_MAX, "0"},
+    [POLARISED] = {"polarised", SETTING_FLAG, 0, NULL, 0, 0, "false"},
+    [PAIRS] = {"queue_pairs", SETTING_NUMBER, 0, NULL, 1, 256, "1"},
+    [EFFICIENCY] = {"efficiency", SETTING_NUMBER, 0, NULL, 1, 1000, "1000"},
+    [LOSS] = {"sharing_loss", SETTING_NUMBER, 0, NULL, 0, 999, "0"},
+    [PAUSE] = {"pause", SETTING_NUMBER, 0, NULL, 0, 1000, "0"},
+    [OVERHEAD] = {"message_overhead", SETTING_TEXT, 0, NULL, 0, 0, "0us"},
 };
 
 /* NULL for knobs and for lists that are no settings. */
@@ -157,13 +157,15 @@ static int read_axis(struct myr_sweep *sweep, const struct setting *setting, con
     struct myr_sweep_axis *axis = NULL;
     uint64_t first, last;
     MYR_TRY(open_axis(sweep, node, name, &axis, err));
+    MYR_ASSERT(axis);
     if (is_range(setting, node, &first, &last)) {
         MYR_TRY(check_range(setting, node, first, last, err));
         /* A range becomes its numbers: from here on it is a list like any other. */
         uint32_t count = (uint32_t)(last - first) + 1;
         const char **values = MYR_ARENA_NEW(arena, const char *, count);
         for (uint32_t i = 0; i < count; i++) {
-            values[i] = myr_arena_printf(arena, "%llu", (unsigned long long)(first + i));
+            unsigned long long number = first + i;
+            values[i] = myr_arena_printf(arena, "%llu", number);
         }
         axis->values = values;
         axis->count = count;
@@ -346,6 +348,7 @@ static int add_usual(struct myr_sweep *sweep, const struct myr_doc *doc, struct 
         if (settings[i].usual && !find_axis(sweep, myr_str_from(settings[i].name))) {
             struct myr_sweep_axis *axis = NULL;
             MYR_TRY(open_axis(sweep, doc, settings[i].name, &axis, err));
+            MYR_ASSERT(axis);
             axis->values = &settings[i].usual;
             axis->count = 1;
         }
@@ -460,6 +463,7 @@ static uint64_t number_of(const char *text)
 static uint32_t choice_of(const char *text, const char *const *names, uint32_t count)
 {
     uint32_t i = 0;
+    MYR_ASSERT(text);
     while (i < count && strcmp(names[i], text) != 0) {
         i++;
     }

@@ -212,7 +212,7 @@ int myr_sweep_journal(const struct myr_sweep *sweep, const char *version, const 
     myr_csv_init(&csv, arena, file, text);
     rc = myr_csv_next(&csv, err);
     while (rc > 0 && (rc = myr_csv_next(&csv, err)) > 0) {
-        struct myr_sweep_row row;
+        struct myr_sweep_row row = {};
         MYR_TRY(read_row(&csv, sweep, arena, &row, err));
         size_t before = rows.count - whole_rows; /* of this point */
         /* The first row of a point is job 0; each further one is the next job of the same point. */

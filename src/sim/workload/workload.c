@@ -244,7 +244,7 @@ static myr_ps alone_end(const struct myr_sim *sim, struct myr_ranks ranks,
                         const struct myr_collective_shape *shape, enum myr_schedule_form form)
 {
     struct myr_err err = {};
-    struct myr_sim_result result;
+    struct myr_sim_result result = {};
     struct myr_collective_load load;
     MYR_CLEANUP(free_trial) struct myr_sim *trial = myr_sim_create(sim->graph, &sim->options);
     /* With the algorithm set: this does not come back here. */

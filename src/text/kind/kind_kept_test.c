@@ -212,7 +212,7 @@ static void samples_are_told_as_they_were(void **state)
     }
     /* A tar archive says so behind its first file's name. */
     char tar[300] = "a.txt";
-    memcpy(tar + 257, "ustar", 5);
+    memcpy(tar + 257, "ustar", sizeof("ustar"));
     put_sample(&text, (struct myr_str){tar, 262});
     put_sample(&text, (struct myr_str){tar, 261});
     assert_kept("kinds.txt", &text);

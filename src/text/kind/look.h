@@ -25,7 +25,7 @@ struct kind_look {
     const struct kind_other *other;
 };
 
-void kind_look(struct myr_str text, struct kind_look *ret);
+void kind_look(struct myr_str whole, struct kind_look *ret);
 /* Whether it could be anything: nothing that only one kind has was seen. */
 bool kind_is_open(enum myr_kind kind);
 

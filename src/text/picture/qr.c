@@ -335,6 +335,7 @@ static uint32_t line_penalty(const uint8_t *dark, uint32_t side, uint32_t step)
 static uint32_t penalty_of(const struct myr_qr *qr)
 {
     uint32_t side = qr->side, penalty = 0, dark = 0;
+    MYR_ASSERT(side > 0);
     for (uint32_t i = 0; i < side; i++) {
         penalty += line_penalty(qr->dark + i * side, side, 1);
         penalty += line_penalty(qr->dark + i, side, side);
