@@ -145,6 +145,7 @@ static void judge_card(struct physical *physical, uint32_t type, const struct so
 {
     const struct myr_part_nic *nic = &socket->box->nic;
     const struct myr_card *card = socket->card;
+    MYR_ASSERT(card); /* else look_up() leaves the box unknown */
     const struct myr_port_group *group = socket->group;
     const char *where = physical_place(physical, socket);
     const struct myr_part *server = physical_part(physical, physical->design->devtypes[type].part);

@@ -58,14 +58,14 @@ struct fit_parts {
     uint32_t optic_a, optic_b, cable;
 };
 
-enum fit_rule fits_module(const struct myr_part *optic, const struct fit_socket *socket,
+enum fit_rule fits_module(const struct myr_part *part, const struct fit_socket *socket,
                           uint32_t gbps);
 enum fit_rule fits_modules(const struct myr_part *a, const struct myr_part *b, double length_m);
 /* A fibre between two modules. */
-enum fit_rule fits_fibre(const struct myr_part *cable, const struct myr_part *a,
+enum fit_rule fits_fibre(const struct myr_part *part, const struct myr_part *a,
                          const struct myr_part *b, const struct fit_link *link);
 /* A cable whose ends go into the cages themselves. */
-enum fit_rule fits_fixed(const struct myr_part *cable, const struct fit_link *link);
+enum fit_rule fits_fixed(const struct myr_part *part, const struct fit_link *link);
 /* How many links one piece of such a cable carries. */
 uint32_t fits_fixed_links(const struct myr_part_cable *cable, uint32_t gbps);
 

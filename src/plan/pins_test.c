@@ -24,8 +24,8 @@ static const struct {
 /* How a spec begins; the pin and the end of the map follow. */
 static const char *const specs[] = {
     "servers: 4\nnetworks: {compute: {switch: mqm9790-ns2f, leaf_down: 4, leaf_up: 4",
-    "servers: 3\nserver: h100-8gpu-2x200\nnetworks: {compute: {switch: sn5600, leaf_down: 8, "
-    "leaf_up: 4, uplink_gbps: 800, length_m: {host_leaf: 30, leaf_spine: 2}",
+    ("servers: 3\nserver: h100-8gpu-2x200\nnetworks: {compute: {switch: sn5600, leaf_down: 8, "
+     "leaf_up: 4, uplink_gbps: 800, length_m: {host_leaf: 30, leaf_spine: 2}"),
     "servers: 4\nserver: b300-8gpu-xdr\nnetworks: {compute: {switch: q3400, tiers: 2",
     "servers: 4\nserver: a100-8gpu\nnetworks: {compute: {switch: qm8790, length_m: 5",
     "servers: 4\nnetworks: {compute: , service: {length_m: 30",

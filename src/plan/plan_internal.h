@@ -182,7 +182,7 @@ MYR_MUST_USE int plan_size_access(struct plan *plan, struct net_plan *net, struc
  * the power strips and cooling units of a room that says so. How many these are follows from the
  * racks that are used: false where the plan was made with another number, which it then says.
  */
-void plan_managed(struct plan *plan, struct net_plan *net);
+void plan_managed(struct plan *plan, struct net_plan *oob);
 uint32_t plan_rack_feeds(const struct plan *plan, uint32_t rack);
 bool plan_units_right(const struct plan *plan, uint32_t *ret_pdus, uint32_t *ret_cdus);
 

@@ -295,6 +295,34 @@ static void access_switches_with_one_uplink_need_one_switch_above(void **state)
     }
 }
 
+/* What all groups leave out has nobody on it, unless other nodes are. */
+static void networks_without_nodes_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *nets, *message;
+    } cases[] = {
+        {"storage: ", "test.yaml:2:32: no node hangs on the storage network"},
+        {"service: ", "test.yaml:2:32: no node hangs on the service network"},
+        {"oob: ", "test.yaml:2:28: no node hangs on the oob network"},
+        {"storage: {extra_nodes: 2}", NULL},
+        {"oob: {extra_nodes: 2}", NULL},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        struct fixture f;
+        char text[256];
+        snprintf(text, sizeof(text),
+                 "groups: [{name: a, servers: 4, server: h100-8gpu, networks: [compute]}]\n"
+                 "networks: {compute: , %s}\n",
+                 cases[i].nets);
+        assert_int_equal(plan_text(&f, text), cases[i].message ? MYR_EINVAL : MYR_OK);
+        if (cases[i].message) {
+            assert_string_equal(f.err.message, cases[i].message);
+        }
+        release(&f);
+    }
+}
+
 /* Sums mean nothing without it. */
 static void the_answer_says_what_its_money_is(void **state)
 {
@@ -403,6 +431,7 @@ int main(void)
         cmocka_unit_test(a_card_of_the_same_family_stands_in),
         cmocka_unit_test(random_specs_give_sound_designs),
         cmocka_unit_test(access_switches_with_one_uplink_need_one_switch_above),
+        cmocka_unit_test(networks_without_nodes_are_refused),
         cmocka_unit_test(the_answer_says_what_its_money_is),
         cmocka_unit_test(insides_join_every_gpu_to_the_scale_up_switches),
         cmocka_unit_test(who_listens_hears_of_every_step),

@@ -419,6 +419,13 @@ static int resolve_hosts(struct plan *plan, struct net_plan *net, uint32_t nic_p
                   own && storage->storage.nic_ports ? storage->storage.nic_ports : net->nic_ports);
     }
     add_hosts(plan, net, MYR_DEVICE_MANAGEMENT, net->spec->extra_nodes, nic_part, net->nic_ports);
+    /* Where groups name their networks, one may be left that nobody names. */
+    if (net->nodes == 0) {
+        int rc = myr_doc_error(err, net->node, MYR_EINVAL, "no node hangs on the %s network",
+                               myr_net_names[net->id]);
+        myr_err_hint(err, "leave it out, or name it in the 'networks' of a group");
+        return rc;
+    }
     net->managers = net->spec->fabric_manager_ports;
     net->manager_nic = nic_part;
     /* Managers are endpoints but no nodes. */
@@ -488,6 +495,7 @@ static int resolve_net(struct plan *plan, struct net_plan *net, struct myr_err *
     resolve_oversubscription(net);
     uint32_t nic_part = MYR_PART_NONE;
     MYR_TRY(resolve_nic(plan, net, &nic_part, err));
+    MYR_ASSERT(net->nic_ports > 0); /* all that follows divides by it */
     MYR_TRY(check_fabric(plan, net, nic_part, err));
     MYR_TRY(resolve_hosts(plan, net, nic_part, err));
     if (net->out.topology == MYR_TOPOLOGY_ACCESS) {

@@ -144,6 +144,7 @@ int myr_start_write(struct myr_arena *arena, const struct myr_catalog *catalog,
     const char *name = start->server ? start->server : default_server;
     char grouped[32];
     MYR_TRY(find_server(catalog, name, &server, err));
+    MYR_ASSERT(server); /* one that is not found has ended above */
     uint64_t each = (uint64_t)server->server.nodes * server->server.gpus_per_node;
     MYR_ASSERT(each > 0);
     /* Whole servers: a started one is counted, and said to be assumed. */
@@ -154,13 +155,14 @@ int myr_start_write(struct myr_arena *arena, const struct myr_catalog *catalog,
                            (unsigned long long)start->gpus, (unsigned long long)servers,
                            MYR_SPEC_SERVERS_MAX);
     }
+    unsigned long long gpus = servers * each;
     /* Each key with a word about it: the file is read by people first. */
     struct myr_buf *buf = &ret->spec;
     myr_buf_puts(buf,
                  "# A spec to start from; docs/spec.md has every key. Plan it: myriad plan FILE\n");
-    myr_buf_printf(buf, "name: cluster-%llu\n", (unsigned long long)(servers * each));
+    myr_buf_printf(buf, "name: cluster-%llu\n", gpus);
     myr_buf_printf(buf, "servers: %llu   # of %llu GPUs each: %s\n", (unsigned long long)servers,
-                   (unsigned long long)each, myr_u64_grouped(servers * each, grouped));
+                   (unsigned long long)each, myr_u64_grouped(gpus, grouped));
     myr_buf_printf(buf, "server: %s   # myriad catalog --kind server lists them\n", server->id);
     put_networks(buf, server, start->fabric);
     put_rest(buf);

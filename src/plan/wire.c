@@ -450,6 +450,7 @@ static void wire_access_core(struct plan *plan, const struct net_plan *net)
     }
     /* Aggregation switch i of a block goes to core group i. */
     wiring = start_layer(plan, net, MYR_LAYER_CORE);
+    MYR_ASSERT(out->leaf_up > 0); /* three tiers are refused without uplinks */
     for (uint32_t i = 0; i < out->aggregation; i++) {
         uint32_t block = i / out->leaf_up, group = i % out->leaf_up;
         for (uint32_t up = 0; up < out->spine_up; up++) {
@@ -465,6 +466,7 @@ static void wire_access_core(struct plan *plan, const struct net_plan *net)
 static void wire_managed(struct layer_wiring *wiring)
 {
     const struct net_plan *net = wiring->net;
+    MYR_ASSERT(net->nic_ports > 0); /* as many as a node has homes */
     const struct myr_network *out = &net->out;
     for (uint32_t i = 0; i < net->host_class_count; i++) {
         const struct host_class *hosts = &net->hosts[i];

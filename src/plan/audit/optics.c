@@ -139,6 +139,7 @@ static bool check_reach(struct audit *audit, const struct audit_link *link)
     bool fine = true;
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(ends); i++) {
         if (!reaches(ends[i], link->length_m)) {
+            MYR_ASSERT(ends[i]); /* what is not known reaches */
             audit_finding(audit, "optic-reach", link->where, link->length_m, ends[i]->optic.reach_m,
                           "%s: %s reaches %g m, the run is %g m", myr_net_names[link->net],
                           ends[i]->order, ends[i]->optic.reach_m, link->length_m);

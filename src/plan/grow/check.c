@@ -56,8 +56,9 @@ static int check_groups(const struct grow *grow, struct myr_err *err)
     }
     const struct myr_server_group *first = &grow->plan->groups[0];
     const char *stands = myr_design_str(old, old->head->server_part);
-    if (!old->group_count && (first->servers < old->head->servers ||
-                              strcmp(myr_design_str(grow->plan, first->server_part), stands))) {
+    if (!old->group_count &&
+        (first->servers < old->head->servers ||
+         strcmp(myr_design_str(grow->plan, first->server_part), stands) != 0)) {
         return refuse(grow, MYR_EINVAL, err,
                       "none of its groups on the compute network has %u servers '%.60s', which are "
                       "installed",

@@ -427,8 +427,10 @@ static bool lay_free(struct grow *grow, enum myr_net_id id)
         }
     }
     good = good && place_units(&net);
-    if (good) {
+    if (good && net.units.count > 1) {
         qsort(net.units.items, net.units.count, sizeof(*net.units.items), by_leaf);
+    }
+    if (good) {
         for (size_t i = 0; i < net.units.count; i++) {
             lay_unit(&net, &net.units.items[i]);
         }

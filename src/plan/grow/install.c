@@ -248,6 +248,16 @@ static void begin(struct site *site, struct myr_arena *arena)
     }
 }
 
+/* Of the devices that have just come to stand, in their order. */
+static void cable_kind(struct site *site, uint8_t kind, uint32_t first, uint32_t last)
+{
+    for (uint32_t d = first; d <= last; d++) {
+        if (site->design->place[d].kind == kind) {
+            try_cables(site, d);
+        }
+    }
+}
+
 /* Kind by kind, so that what is above stands before what is cabled to it. */
 static void stand_all(struct site *site)
 {
@@ -265,11 +275,7 @@ static void stand_all(struct site *site)
             }
             /* One device a crew, then their cables: nobody waits for another. */
             if (count == site->crews || (count && d + 1 == site->design->device_count)) {
-                for (; first <= d; first++) {
-                    if (site->design->place[first].kind == order[i]) {
-                        try_cables(site, first);
-                    }
-                }
+                cable_kind(site, order[i], first, d);
                 count = 0;
             }
         }

@@ -208,6 +208,7 @@ static uint64_t rings_cut(const struct myr_network *was, const struct myr_networ
                           const uint8_t order[3])
 {
     uint64_t cut = 0;
+    MYR_ASSERT(was->dim_count <= MYR_SPEC_DIMS_MAX); /* designs are checked as they are read */
     for (uint32_t i = 0; i < was->dim_count; i++) {
         if (order[i] >= net->dim_count || net->dims[order[i]] < was->dims[i]) {
             return UINT64_MAX;

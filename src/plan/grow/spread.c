@@ -47,6 +47,21 @@ static bool is_dense(const struct block *block)
     return uneven;
 }
 
+/* The emptiest column with room, among the useful ones alone or all; MYR_NONE: there is none. */
+static uint32_t emptiest(const struct block *block, uint32_t row, bool useful_only)
+{
+    const bool *extra = &block->extra[(size_t)row * block->cols];
+    const bool *useful = &block->useful[(size_t)row * block->cols];
+    uint32_t best = MYR_NONE;
+    for (uint32_t c = 0; c < block->cols; c++) {
+        if (!extra[c] && (!useful_only || useful[c]) &&
+            (best == MYR_NONE || block->load[c] < block->load[best])) {
+            best = c;
+        }
+    }
+    return best;
+}
+
 /*
  * Columns with room, the emptiest first among the useful ones. Useful places first, for all rows;
  * then what is left of each row goes anywhere.
@@ -56,20 +71,13 @@ static void choose(struct block *block)
     for (uint32_t pass = 0; pass < 2; pass++) {
         for (uint32_t r = 0; r < block->rows; r++) {
             bool *extra = &block->extra[(size_t)r * block->cols];
-            const bool *useful = &block->useful[(size_t)r * block->cols];
             uint32_t left = block->ups[r] % block->cols;
             for (uint32_t c = 0; c < block->cols; c++) {
                 /* What the first pass has given. */
                 left -= extra[c];
             }
             while (left > 0) {
-                uint32_t best = MYR_NONE;
-                for (uint32_t c = 0; c < block->cols; c++) {
-                    if (!extra[c] && (pass || useful[c]) &&
-                        (best == MYR_NONE || block->load[c] < block->load[best])) {
-                        best = c;
-                    }
-                }
+                uint32_t best = emptiest(block, r, pass == 0);
                 if (best == MYR_NONE) {
                     break;
                 }
@@ -332,6 +340,7 @@ static void collect(struct block *block, const struct grow_link *links, uint32_t
             col[block->cols++] = b;
         }
     }
+    MYR_ASSERT(block->cols > 0); /* a block has a link at least */
     block->row = row;
     block->col = col;
     size_t cells = (size_t)block->rows * block->cols;

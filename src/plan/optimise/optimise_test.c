@@ -212,7 +212,7 @@ static void draw_points(struct myr_rng *rng, struct myr_optimum *o)
         uint32_t broken = 0;
         for (uint32_t m = 0; m < MYR_METRIC_COUNT; m++) {
             point->known[m] = myr_rng_below(rng, 12) > 0;
-            point->metric[m] = (int64_t)(1 + myr_rng_below(rng, 9));
+            point->metric[m] = 1 + (int64_t)myr_rng_below(rng, 9);
             /* Most limits hold: else hardly any point would break one alone. */
             if (o->limits[m] != INT64_MAX && beyond(o, i, m) > 0 && myr_rng_below(rng, 4)) {
                 point->metric[m] = o->limits[m];

@@ -256,7 +256,7 @@ static const char *beyond_light(const struct plan *plan, const struct myr_part *
         a->optic.wavelength_nm != b->optic.wavelength_nm) {
         return "";
     }
-    return strcmp(ends[0], ends[1]) || strcmp(ends[0], ends[2])
+    return strcmp(ends[0], ends[1]) != 0 || strcmp(ends[0], ends[2]) != 0
                ? myr_arena_printf(plan->arena, ": connectors %s, %s and %s", ends[0], ends[1],
                                   ends[2])
                : ": lanes differ";

@@ -88,6 +88,26 @@ static void cables_are_counted_link_by_link(void **state)
     }
 }
 
+/* By searching all blocks and their seats; spines belong to none. */
+static void expect_block(const struct staged *s, const struct crowd *crowd, uint32_t one)
+{
+    const struct thing *thing = &crowd->things[one];
+    uint32_t block = ROOM_NONE, kind = s->plan->design.place[thing->device].kind;
+    bool leaf = false;
+    for (uint32_t b = 0; b < s->room.block_count; b++) {
+        const struct block *of = &s->room.blocks[b];
+        block = one >= of->first_server && one < of->first_server + of->servers ? b : block;
+        for (uint32_t k = 0; k < of->seats; k++) {
+            if (s->room.seats[of->first_seat + k] == thing->device && kind != MYR_DEVICE_SPINE) {
+                block = b;
+                leaf = true;
+            }
+        }
+    }
+    assert_int_equal(thing->block, block);
+    assert_int_equal(thing->leaf, leaf);
+}
+
 /* Servers and the switches that they hang on belong to their block, all else to none. */
 static void servers_and_leaves_belong_to_blocks(void **state)
 {
@@ -96,24 +116,9 @@ static void servers_and_leaves_belong_to_blocks(void **state)
         struct staged s;
         struct crowd crowd;
         begin(&s, &crowd, specs[i]);
-        const struct myr_design *design = &s.plan->design;
         for (uint32_t one = 0; one < crowd.count; one++) {
             const struct thing *thing = &crowd.things[one];
-            uint32_t block = ROOM_NONE, kind = design->place[thing->device].kind;
-            bool leaf = false;
-            for (uint32_t b = 0; b < s.room.block_count; b++) {
-                const struct block *of = &s.room.blocks[b];
-                block = one >= of->first_server && one < of->first_server + of->servers ? b : block;
-                for (uint32_t k = 0; k < of->seats; k++) {
-                    if (s.room.seats[of->first_seat + k] == thing->device &&
-                        kind != MYR_DEVICE_SPINE) {
-                        block = b;
-                        leaf = true;
-                    }
-                }
-            }
-            assert_int_equal(thing->block, block);
-            assert_int_equal(thing->leaf, leaf);
+            expect_block(&s, &crowd, one);
             assert_int_equal(thing->devices,
                              one < s.plan->spec->servers ? s.plan->server->server.nodes : 1);
             assert_int_equal(crowd.thing_of[thing->device], one);

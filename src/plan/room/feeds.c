@@ -118,9 +118,9 @@ static void hang_racks(struct room *room, const struct myr_spec_chains *spec, do
                        const struct feed_rules *rules, bool power)
 {
     struct loads loads = {.spec = spec,
-                          .watts = watts,
                           .seen = MYR_ARENA_NEW(room->arena, uint32_t, spec->count),
                           .feeds = {MYR_NONE, MYR_NONE}};
+    loads.watts = watts;
     struct myr_design *design = &room->plan->design;
     /* Racks in use alone are told: an empty one needs no feed. */
     uint32_t single = 0, none = 0;

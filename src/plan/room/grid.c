@@ -16,7 +16,8 @@ static int64_t column_x_mm(const struct myr_spec_room *spec, uint32_t column)
 {
     double x = column * spec->column_pitch_m;
     if (spec->aisle_every) {
-        x += (double)(column / spec->aisle_every) * spec->aisle_m;
+        uint32_t aisles = column / spec->aisle_every;
+        x += aisles * spec->aisle_m;
     }
     return (int64_t)(x * MM + 0.5);
 }

@@ -98,7 +98,8 @@ static bool change_places(struct legs *l, uint32_t one)
 /* Until nothing changes, or enough has been looked at: large rooms end early. */
 void crowd_join_legs(const struct crowd *crowd, uint32_t *racks)
 {
-    struct legs l = {crowd, &crowd->room->plan->design, racks, 0};
+    struct legs l = {.crowd = crowd, .design = &crowd->room->plan->design};
+    l.racks = racks;
     bool better = true;
     for (uint32_t pass = 0; better && pass < PASSES_MAX && l.work < WORK_MAX; pass++) {
         better = false;

@@ -203,7 +203,7 @@ void room_cut_cables(struct room *room);
 /* The longest link of each layer. */
 void room_longest(const struct room *room, uint32_t ret_mm[MYR_NET_COUNT][MYR_LAYER_COUNT]);
 /* Ways to cut a layer that differ in how many links share a cable, for lengths from a step on. */
-uint32_t room_cut_ways(struct room *room, uint32_t net, uint32_t layer, uint32_t least_step,
+uint32_t room_cut_ways(struct room *room, uint32_t id, uint32_t layer, uint32_t least_step,
                        struct cut_way ret[ROOM_STEPS]);
 /* Kinds of one layer as for that length; true where others share a cable now, until when all has
  * to be wired again. */

@@ -35,6 +35,7 @@ static void along(struct trays *trays, uint32_t hall, uint32_t column, uint32_t 
                   double area)
 {
     uint32_t low = a < b ? a : b, high = a < b ? b : a;
+    MYR_ASSERT(trays->halls[hall].along); /* every hall of the room has them */
     double *line = trays->halls[hall].along + (size_t)column * trays->room->halls[hall].rows;
     line[low] += area;
     line[high] -= area;
@@ -45,6 +46,7 @@ static void across(struct trays *trays, uint32_t hall, uint32_t row, uint32_t a,
                    double area)
 {
     uint32_t low = a < b ? a : b, high = a < b ? b : a;
+    MYR_ASSERT(trays->halls[hall].across); /* every hall of the room has them */
     double *line = trays->halls[hall].across + (size_t)row * trays->room->halls[hall].columns;
     line[low] += area;
     line[high] -= area;
@@ -197,6 +199,7 @@ static void count_trunks(struct room *room)
             &room->racks[room->device_rack[design->port_device[design->link_b[link]]]];
         uint64_t at = (uint64_t)a->hall * room->columns + a->column;
         uint64_t to = (uint64_t)b->hall * room->columns + b->column;
+        MYR_ASSERT(at < columns && to < columns);
         if (at != to) {
             /* Either direction is the same pair. */
             pairs[count++] = at < to ? at * columns + to : to * columns + at;

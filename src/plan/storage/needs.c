@@ -132,13 +132,13 @@ static void check_given(struct plan *plan, const struct storage_needs *needs, ui
     /* What the servers have to write in all, copies and parity included. */
     uint64_t write = needs->write_mbytes * needs->stored / needs->data;
     uint64_t wanted = needs->read_mbytes > write ? needs->read_mbytes : write;
-    uint64_t line = storage_reads(&needs->one);
-    if (needs->read_mbytes > count * line || write > count * storage_writes(&needs->one)) {
+    uint64_t line = storage_reads(&needs->one), carried = count * line;
+    if (needs->read_mbytes > carried || write > count * storage_writes(&needs->one)) {
         plan_finding(plan, MYR_SEVERITY_ERROR, "storage-slow", "storage",
                      line ? "raise storage.servers or leave it out"
                           : "take storage servers whose cards are known",
                      "%llu storage servers carry %llu MB/s, %llu MB/s are asked for",
-                     (unsigned long long)count, (unsigned long long)(count * line),
+                     (unsigned long long)count, (unsigned long long)carried,
                      (unsigned long long)wanted);
     }
     /* A counted number is enough by itself: only a given one may be too small. */

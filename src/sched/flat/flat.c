@@ -27,7 +27,7 @@ struct items {
 /* Where they lie and how many; none for what is no state or is empty. */
 static struct items items_of(const struct flat_field *f, const void *self)
 {
-    char *field = (char *)(uintptr_t)self + f->offset;
+    char *field = (char *)self + f->offset;
     struct any_vec vec;
     struct any_gang gang;
     void *pointer;

@@ -260,6 +260,20 @@ static void names_of_others_are_refused(void **state)
     myr_queue_free(q);
 }
 
+/* Returns how many names were tried in that place of the node's list. */
+static uint32_t expect_own_name_alone(struct myr_queue *q, uint32_t node, uint32_t place)
+{
+    uint32_t *at = &q->node_jobs[(size_t)node * q->shape.gpus_per_node + place], was = *at;
+    for (uint32_t other = 0; other <= q->job_count; other++) {
+        *at = other == q->job_count ? MYR_NONE : other;
+        if (is_accepted(q) != (*at == was)) {
+            fail_msg("node %u, place %u, job %u for %u", node, place, *at, was);
+        }
+    }
+    *at = was;
+    return q->job_count + 1;
+}
+
 /* Every place of every node's list of jobs, with every other name in it; lists of other lengths. */
 static void lists_of_nodes_with_another_job_are_refused(void **state)
 {
@@ -270,15 +284,7 @@ static void lists_of_nodes_with_another_job_are_refused(void **state)
     for (uint32_t node = 0; node < q->shape.nodes; node++) {
         uint32_t listed = q->node_job_count[node];
         for (uint32_t i = 0; i < listed; i++) {
-            uint32_t *at = &q->node_jobs[(size_t)node * per + i], was = *at;
-            for (uint32_t other = 0; other <= q->job_count; other++) {
-                *at = other == q->job_count ? MYR_NONE : other;
-                if (is_accepted(q) != (*at == was)) {
-                    fail_msg("node %u, place %u, job %u for %u", node, i, *at, was);
-                }
-                changed++;
-            }
-            *at = was;
+            changed += expect_own_name_alone(q, node, i);
         }
         for (uint32_t count = 0; count <= per + 1; count++) {
             q->node_job_count[node] = (uint8_t)count;

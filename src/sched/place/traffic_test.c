@@ -138,6 +138,24 @@ static bool some_group_has_both(const struct myr_job_traffic *t, uint32_t a, uin
     return a == b;
 }
 
+static void expect_talkers_together(const struct myr_layout *l, const struct myr_job_traffic *t,
+                                    uint32_t per, uint64_t seed)
+{
+    uint32_t ranks = l->tp * l->dp * l->pp * l->cp;
+    for (uint32_t a = 0; a < ranks; a++) {
+        struct myr_coords x = myr_layout_coords(l, a);
+        for (uint32_t b = a + 1; b < ranks; b++) {
+            struct myr_coords y = myr_layout_coords(l, b);
+            uint32_t differ = (x.tp != y.tp) + (x.cp != y.cp || x.dp != y.dp) + (x.pp != y.pp);
+            bool talk = differ == 1 && (x.pp == y.pp || x.pp + 1 == y.pp || y.pp + 1 == x.pp);
+            if (talk && !some_group_has_both(t, a / per, b / per)) {
+                fail_msg("seed %llu: tp %u cp %u dp %u pp %u on %u: ranks %u and %u",
+                         (unsigned long long)seed, l->tp, l->cp, l->dp, l->pp, per, a, b);
+            }
+        }
+    }
+}
+
 /* Whatever the layout and the node: who talks is together in a group, and no byte is lost. */
 static void ranks_that_talk_have_their_nodes_in_one_group(void **state)
 {
@@ -166,18 +184,7 @@ static void ranks_that_talk_have_their_nodes_in_one_group(void **state)
         }
         assert_true(told > sent * 0.999999 && told < sent * 1.000001);
         assert_true(counted > sent * 0.999999 && counted < sent * 1.000001);
-        for (uint32_t a = 0; a < ranks; a++) {
-            struct myr_coords x = myr_layout_coords(&l, a);
-            for (uint32_t b = a + 1; b < ranks; b++) {
-                struct myr_coords y = myr_layout_coords(&l, b);
-                uint32_t differ = (x.tp != y.tp) + (x.cp != y.cp || x.dp != y.dp) + (x.pp != y.pp);
-                bool talk = differ == 1 && (x.pp == y.pp || x.pp + 1 == y.pp || y.pp + 1 == x.pp);
-                if (talk && !some_group_has_both(&t, a / per, b / per)) {
-                    fail_msg("seed %llu: tp %u cp %u dp %u pp %u on %u: ranks %u and %u",
-                             (unsigned long long)seed, l.tp, l.cp, l.dp, l.pp, per, a, b);
-                }
-            }
-        }
+        expect_talkers_together(&l, &t, per, seed);
     }
 }
 

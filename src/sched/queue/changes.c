@@ -252,7 +252,7 @@ static int check_tenants(const struct myr_queue *q, const struct myr_tenant *ten
         /* A new tenant may have any parent, but no cells. */
         const struct myr_tenant *now = &tenants[t], none = {.parent = now->parent};
         const struct myr_tenant *was = t < q->tenant_count ? &q->tenants[t] : &none;
-        if (now->parent != was->parent || memcmp(now->cells, was->cells, sizeof(now->cells))) {
+        if (now->parent != was->parent || memcmp(now->cells, was->cells, sizeof(now->cells)) != 0) {
             return myr_err_set(err, MYR_EINVAL, "tenant %u: its parent and its cells cannot change",
                                t);
         }

@@ -327,32 +327,42 @@ static void progress(struct world *w)
     }
 }
 
+/* Perhaps with its neighbour; who is lost already is not lost again. */
+static void lose_node(struct world *w, uint32_t node)
+{
+    uint32_t lost[2] = {node, (node + 1) % w->shape.nodes};
+    uint32_t count = w->shape.nodes > 1 && below(w, 3) == 0 && !w->down[lost[1]] ? 2 : 1;
+    if (!w->down[node]) {
+        int rc = EVERY(w, myr_queue_lost(q, w->now_s, lost, count));
+        fail_if(w, rc < 0, "a loss is not taken", MYR_NONE);
+        w->down[lost[0]] = w->down[lost[count - 1]] = true;
+    }
+    WRONG(w, myr_queue_lost(q, w->now_s, lost, count));
+}
+
+static void fence_node(struct world *w, uint32_t node)
+{
+    int rc = EVERY(w, myr_queue_fenced(q, w->now_s, node));
+    fail_if(w, rc < 0, "a fence is not taken", MYR_NONE);
+    for (uint32_t r = 0; r < w->rank_count;) {
+        if (w->ranks[r].node == node) {
+            forget_ranks(w, r);
+        } else {
+            r++;
+        }
+    }
+}
+
 static void change_node(struct world *w)
 {
     uint32_t node = below(w, w->shape.nodes);
     switch (below(w, 4)) {
-    case 0: {
-        uint32_t lost[2] = {node, (node + 1) % w->shape.nodes};
-        uint32_t count = w->shape.nodes > 1 && below(w, 3) == 0 && !w->down[lost[1]] ? 2 : 1;
-        if (!w->down[node]) {
-            int rc = EVERY(w, myr_queue_lost(q, w->now_s, lost, count));
-            fail_if(w, rc < 0, "a loss is not taken", MYR_NONE);
-            w->down[lost[0]] = w->down[lost[count - 1]] = true;
-        }
-        WRONG(w, myr_queue_lost(q, w->now_s, lost, count));
+    case 0:
+        lose_node(w, node);
         break;
-    }
     case 1:
         if (w->down[node]) {
-            int rc = EVERY(w, myr_queue_fenced(q, w->now_s, node));
-            fail_if(w, rc < 0, "a fence is not taken", MYR_NONE);
-            for (uint32_t r = 0; r < w->rank_count;) {
-                if (w->ranks[r].node == node) {
-                    forget_ranks(w, r);
-                } else {
-                    r++;
-                }
-            }
+            fence_node(w, node);
         }
         break;
     case 2:

@@ -442,9 +442,9 @@ void queue_enqueue(struct myr_queue *q, uint32_t id);
 void queue_dequeue(struct myr_queue *q, uint32_t id);
 void queue_wake_at(struct myr_queue *q, int64_t time_s);
 /* The line has another first job. */
-void queue_first_changed(struct myr_queue *q, uint32_t line);
+void queue_first_changed(struct myr_queue *q, uint32_t at);
 /* Its first job asks again then, and not before. */
-void queue_ask_again(struct myr_queue *q, uint32_t line, int64_t time_s);
+void queue_ask_again(struct myr_queue *q, uint32_t at, int64_t time_s);
 /*
  * The first line in order that is due, MYR_NONE: none is. Those that 'hopeless' says yes to have
  * another time to ask again by then, and are not due any more.

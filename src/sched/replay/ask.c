@@ -320,11 +320,12 @@ static void sum_recorded(struct myr_replay_answer *a, struct recorded_size *ret)
     }
     if (known) {
         qsort(waits, known, sizeof(*waits), by_wait);
+        size_t p50 = (known * 50 + 99) / 100, p99 = (known * 99 + 99) / 100; /* by rank, from 1 */
         a->recorded.jobs = known;
         a->recorded.mean_h /= (double)known;
         a->recorded.replayed_mean_h /= (double)known;
-        a->recorded.p50_h = (double)waits[(known * 50 + 99) / 100 - 1] / 3600;
-        a->recorded.p99_h = (double)waits[(known * 99 + 99) / 100 - 1] / 3600;
+        a->recorded.p50_h = (double)waits[p50 - 1] / 3600;
+        a->recorded.p99_h = (double)waits[p99 - 1] / 3600;
         a->recorded.max_h = (double)waits[known - 1] / 3600;
     }
     free(waits);

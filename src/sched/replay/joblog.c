@@ -192,7 +192,7 @@ static int field_of(const struct reader *r, enum column column, struct myr_str *
 /* The row must have it: a job without a time cannot be placed in the trace. */
 static int read_time(const struct reader *r, enum column column, int64_t *ret, struct myr_err *err)
 {
-    struct myr_str field;
+    struct myr_str field = {};
     int rc = field_of(r, column, &field, err);
     if (rc == MYR_OK && !joblog_time(field, ret)) {
         rc = myr_csv_error(err, r->csv, r->at[column],
@@ -207,7 +207,7 @@ static int read_gpus(const struct reader *r, uint32_t *ret, struct myr_err *err)
 {
     /* A plain column of GPUs wins over a list of resources. */
     enum column column = r->at[GPUS] != MISSING ? GPUS : TRES;
-    struct myr_str field;
+    struct myr_str field = {};
     int64_t gpus = 0;
     int rc = field_of(r, column, &field, err);
     if (rc < 0) {
@@ -226,8 +226,8 @@ static int read_gpus(const struct reader *r, uint32_t *ret, struct myr_err *err)
 /* How long it ran; '*ret_never' when it did not, or has not ended. */
 static int read_length(const struct reader *r, int64_t *ret, bool *ret_never, struct myr_err *err)
 {
-    struct myr_str field, end;
-    int64_t start_s, end_s;
+    struct myr_str field = {}, end = {};
+    int64_t start_s = 0, end_s = 0;
     *ret_never = false;
     /* A length wins over start and end. */
     if (r->at[LENGTH] != MISSING) {
@@ -265,7 +265,7 @@ static int read_length(const struct reader *r, int64_t *ret, bool *ret_never, st
 /* An empty field is 0. */
 static int read_priority(const struct reader *r, int32_t *ret, struct myr_err *err)
 {
-    struct myr_str field;
+    struct myr_str field = {};
     int64_t value = 0;
     int rc = field_of(r, PRIORITY, &field, err);
     if (rc == MYR_OK && field.len &&

@@ -36,8 +36,10 @@ static void draw_notes(struct myr_rng *rng, struct myr_joblog_notes *notes, stru
         rows[i].line = line;
         int64_t wait_s = myr_rng_below(rng, 1U << myr_rng_below(rng, 31));
         rows[i].waited_s = myr_rng_below(rng, 5) ? wait_s * (i % 2 ? 1 : 4) : -1;
-        snprintf(rows[i].id, sizeof(rows[i].id), myr_rng_below(rng, 8) ? "job-%u" : "",
-                 myr_rng_below(rng, NOTES / 2));
+        rows[i].id[0] = '\0';
+        if (myr_rng_below(rng, 8)) {
+            snprintf(rows[i].id, sizeof(rows[i].id), "job-%u", myr_rng_below(rng, NOTES / 2));
+        }
         struct myr_joblog_note note = {myr_str_from(rows[i].id), rows[i].waited_s};
         joblog_add_note(notes, line, &note);
     }

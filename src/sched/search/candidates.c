@@ -37,6 +37,7 @@ static struct room look_at_room(const struct search *q)
     struct search_scratch *s = q->s;
     struct room room = {.leaves = s->start};
     int64_t left = q->nodes, sum = 0;
+    MYR_ASSERT(q->nodes > 0);
     for (uint32_t leaf = 0; leaf < q->p->groups; leaf++) {
         room.most = s->leaf_free[leaf] > room.most ? s->leaf_free[leaf] : room.most;
     }
@@ -59,6 +60,7 @@ static struct room look_at_room(const struct search *q)
         sum += s->pod_free[pod];
         left = s->pod_free[pod] >= q->nodes ? 0 : left;
     }
+    MYR_ASSERT(sum >= q->nodes); /* else there is nothing to search */
     /* One pod holds it all: nothing need cross the core. */
     room.pod_run = left > 0 ? room.pod_run * ONE / sum : INT64_MAX;
     return room;
@@ -109,6 +111,7 @@ struct judged {
 /* The part of the groups of a span that the ends of runs cut through. */
 static int64_t cut_part(int64_t span, int64_t run)
 {
+    MYR_ASSERT(run > 0); /* the gang lies somewhere */
     return span * ONE < run ? span * ONE * ONE / run : ONE;
 }
 

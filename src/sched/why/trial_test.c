@@ -201,6 +201,17 @@ static void expect_no_node_too_many(struct scene *s, const struct myr_trial *t)
     }
 }
 
+static void expect_start(struct scene *s, uint64_t seed, const struct myr_trial *t)
+{
+    if (!starts_with(s, *t)) {
+        fail_msg("seed %llu, job %u: %s does not start it", (unsigned long long)seed, s->id,
+                 myr_trial_name(t->kind));
+    }
+    if (t->kind == MYR_TRIAL_NODE_BACK || t->kind == MYR_TRIAL_NODES_BACK) {
+        expect_no_node_too_many(s, t);
+    }
+}
+
 static void every_change_that_is_told_starts_the_job(void **state)
 {
     (void)state;
@@ -216,14 +227,7 @@ static void every_change_that_is_told_starts_the_job(void **state)
             for (uint32_t i = 0; i < count; i++) {
                 kinds[trials[i].kind]++;
                 changes++;
-                if (!starts_with(&s, trials[i])) {
-                    fail_msg("seed %llu, job %u: %s does not start it", (unsigned long long)seed,
-                             s.id, myr_trial_name(trials[i].kind));
-                }
-                if (trials[i].kind == MYR_TRIAL_NODE_BACK ||
-                    trials[i].kind == MYR_TRIAL_NODES_BACK) {
-                    expect_no_node_too_many(&s, &trials[i]);
-                }
+                expect_start(&s, seed, &trials[i]);
             }
             bool any = any_would_do(&s);
             states++;

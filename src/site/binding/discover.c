@@ -26,14 +26,17 @@ static void count_names(struct discoverer *d)
             myr_vec_push(&d->uses, 0);
         }
         if (name.len) {
-            d->uses.items[myr_strmap_get(&d->names, name)]++;
+            uint32_t at = myr_strmap_get(&d->names, name);
+            MYR_ASSERT(at < d->uses.count);
+            d->uses.items[at]++;
         }
     }
 }
 
 static bool is_unique_name(const struct discoverer *d, struct myr_str name)
 {
-    return name.len && d->uses.items[myr_strmap_get(&d->names, name)] == 1;
+    uint32_t at = name.len ? myr_strmap_get(&d->names, name) : MYR_MAP_NONE;
+    return at < d->uses.count && d->uses.items[at] == 1;
 }
 
 /*

@@ -232,6 +232,7 @@ int export_nccl_topo(const struct myr_export *job, const struct myr_export_sink 
     const struct myr_part *part = NULL;
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     MYR_TRY(check_node(job, &part, err));
+    MYR_ASSERT(part); /* one that is not known has ended above */
     struct topo topo = {.job = job, .server = &part->server, .buf = &text};
     const struct myr_devtype *type =
         &design->devtypes[design->device_type[design->head->first_node]];

@@ -81,10 +81,6 @@ static int64_t read_number(struct reader *r)
 
 static int64_t apply(struct reader *r, char op, int64_t a, int64_t b)
 {
-    if ((op == '/' || op == '%') && b == 0) {
-        r->none = true;
-        return 0;
-    }
     switch (op) {
     case '+':
         return bounded(r, a + b);
@@ -92,11 +88,15 @@ static int64_t apply(struct reader *r, char op, int64_t a, int64_t b)
         return bounded(r, a - b);
     case '*':
         return bounded(r, a * b); /* both are below 2^30 */
-    case '/':
-        return a / b;
     default:
-        return a % b;
+        break;
     }
+    /* What is left divides. */
+    if (b == 0) {
+        r->none = true;
+        return 0;
+    }
+    return op == '/' ? a / b : a % b;
 }
 
 /*

@@ -173,8 +173,8 @@ static void colours_are_those_of_the_medium_unless_the_site_has_its_own(void **s
     struct fixture *f = *state;
     const char *const jackets[] = {"black", "aqua", "yellow"};
     f->orders.colours[MYR_LAYER_FABRIC] = "pink";
-    for (uint8_t medium = MYR_MEDIUM_COPPER; medium <= MYR_MEDIUM_SINGLE; medium++) {
-        f->design.cabletypes[0].medium = medium;
+    for (uint32_t medium = MYR_MEDIUM_COPPER; medium <= MYR_MEDIUM_SINGLE; medium++) {
+        f->design.cabletypes[0].medium = (uint8_t)medium;
         f->design.cabletypes[0].layer = MYR_LAYER_HOST;
         assert_string_equal(order_colour(&f->orders, 0), jackets[medium]);
         f->design.cabletypes[0].layer = MYR_LAYER_FABRIC;

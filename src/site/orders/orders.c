@@ -307,10 +307,7 @@ static int read_colours(struct myr_orders *orders, const struct myr_orders_quest
         while (layer < MYR_LAYER_COUNT && !myr_str_eq(word, myr_str_from(layer_words[layer]))) {
             layer++;
         }
-        /*
-         * Without '=' the word is empty and no layer has that name, so that 'equals' is set here.
-         */
-        if (layer == MYR_LAYER_COUNT || equals[1] == '\0') {
+        if (!equals || layer == MYR_LAYER_COUNT || equals[1] == '\0') {
             int rc = myr_err_set(err, MYR_EINVAL, "'%.40s' is no layer and its colour", rule);
             myr_err_hint(err, "host, fabric, core, local or global, such as host=blue");
             return rc;

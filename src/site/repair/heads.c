@@ -368,7 +368,8 @@ void repair_heads(const struct repair_graph *graph, struct myr_arena *arena, uin
                   struct head_steps *ret)
 {
     const struct myr_design *design = graph->design;
-    struct heads h = {.graph = graph, .design = design, .found = found, .ret = ret};
+    struct heads h = {.graph = graph, .design = design, .ret = ret};
+    h.found = found;
     bool any = false;
     ret->exact = true;
     /* Most fabrics have no splitters, or none that is wrong. */

@@ -117,18 +117,23 @@ static uint32_t naive_distance(const struct fixture *f, uint32_t a, uint32_t b)
     return here->group == there->group && here->core_group == there->core_group ? 1 : 2;
 }
 
+static void expect_distances(const struct fixture *f)
+{
+    for (uint32_t a = 0; a < f->design.device_count; a++) {
+        for (uint32_t b = 0; b < f->design.device_count; b++) {
+            uint32_t distance = repair_distance(&f->design, a, b);
+            if (distance != naive_distance(f, a, b)) {
+                fail_msg("from %u to %u: %u", a, b, distance);
+            }
+        }
+    }
+}
+
 static void crews_walk_farther_between_groups_and_between_pods(void **state)
 {
     struct fixture *f = *state;
     for (uint32_t racks = 0; racks < 2; racks++) {
-        for (uint32_t a = 0; a < f->design.device_count; a++) {
-            for (uint32_t b = 0; b < f->design.device_count; b++) {
-                uint32_t distance = repair_distance(&f->design, a, b);
-                if (distance != naive_distance(f, a, b)) {
-                    fail_msg("from %u to %u: %u", a, b, distance);
-                }
-            }
-        }
+        expect_distances(f);
         /* Once more with some in racks, rack 0 among them, across pods too. */
         for (uint32_t d = 0; d < f->design.device_count; d += 3) {
             f->rack[d] = d / 3 % 5;

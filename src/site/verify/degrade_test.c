@@ -155,12 +155,12 @@ static void words_for_what_a_cable_is_made_of_are_known(void **state)
                 {"aoc", MYR_NONE},
                 {"", MYR_NONE}};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
-        for (uint8_t planned = MYR_MEDIUM_COPPER; planned <= MYR_MEDIUM_SINGLE; planned++) {
+        for (uint32_t planned = MYR_MEDIUM_COPPER; planned <= MYR_MEDIUM_SINGLE; planned++) {
             for (uint32_t part = 0; part < 2; part++) {
                 struct fixture f;
                 begin(&f, MYR_NIC_AS_PORT);
                 f.cabling.links.items[3].medium = myr_str_from(rows[i].word);
-                f.design.cabletypes[0].medium = planned;
+                f.design.cabletypes[0].medium = (uint8_t)planned;
                 f.design.cabletypes[0].part = part;
                 run(&f);
                 /* Where no part was found the plan has no medium either. */

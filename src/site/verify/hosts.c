@@ -329,7 +329,8 @@ static void mark_known(const struct host_vote *v)
         }
         /* Any member tells the host's name. */
         uint32_t one = v->hosts->members[group->first];
-        (void)hosts_split(identify->cabling->devices.items[one].name, &host, &nic);
+        bool split = hosts_split(identify->cabling->devices.items[one].name, &host, &nic);
+        MYR_ASSERT(split); /* else it would be no member */
         uint32_t device = identify_device_named(identify, host);
         /* Designs write names in small letters. */
         if (device == MYR_NONE) {

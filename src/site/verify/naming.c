@@ -116,6 +116,7 @@ static bool is_doubtful(const struct namer *n, uint32_t planned)
 static void count_vote(struct namer *n, const struct unit *unit)
 {
     uint32_t name = name_of(n, unit);
+    MYR_ASSERT(name < n->meanings.count);
     n->meanings.items[name].hosts++;
     if (!fits(n, unit) || is_doubtful(n, unit->planned)) {
         return; /* a cable that leads to another host says nothing about this one's names */

@@ -127,6 +127,19 @@ static uint32_t naive_port(const struct myr_box *box, uint32_t number, uint32_t 
     return MYR_PORT_SPARE;
 }
 
+/* Of a type whose header tells so many ports. */
+static void expect_numbers(struct fixture *f, uint32_t seed, uint32_t t, uint32_t told)
+{
+    const struct myr_box *box = &f->spelling.boxes[t];
+    for (uint32_t number = 0; number < NUMBERS_MAX; number++) {
+        uint32_t port = spelling_number(&f->spelling, t, number, told);
+        if (port != naive_port(box, number, told)) {
+            fail_msg("seed %u, type %u of %u ports, %u told: %u means %u", seed, t,
+                     box->type->port_count, told, number, port);
+        }
+    }
+}
+
 static void numbers_mean_the_port_that_the_box_counts_so(void **state)
 {
     struct fixture *f = *state;
@@ -163,16 +176,25 @@ static void numbers_mean_the_port_that_the_box_counts_so(void **state)
                                      8 * box->cages + 2,
                                      8 * box->cages + 3};
             for (uint32_t i = 0; i < MYR_ARRAY_COUNT(told); i++) {
-                for (uint32_t number = 0; number < NUMBERS_MAX; number++) {
-                    uint32_t port = spelling_number(&f->spelling, t, number, told[i]);
-                    if (port != naive_port(box, number, told[i])) {
-                        fail_msg("seed %u, type %u of %u ports, %u told: %u means %u", seed, t, own,
-                                 told[i], number, port);
-                    }
-                }
+                expect_numbers(f, seed, t, told[i]);
             }
         }
     }
+}
+
+/* All systems that a reading stands for have it, and none has two. */
+static void expect_readings(const struct spelled *spelled, uint32_t mask,
+                            const uint32_t readings[MYR_PORT_SYSTEMS_MAX])
+{
+    uint32_t seen = 0;
+    for (uint32_t k = 0; k < spelled->count; k++) {
+        assert_int_equal(seen & spelled->systems[k], 0);
+        seen |= spelled->systems[k];
+        for (uint32_t s = 0; s < MYR_PORT_SYSTEMS_MAX; s++) {
+            assert_true(!(spelled->systems[k] >> s & 1) || readings[s] == spelled->index[k]);
+        }
+    }
+    assert_true(seen == mask || spelled->count == SPELLING_READINGS);
 }
 
 /* Names are remembered; an old answer must be the one that a new look would give. */
@@ -206,18 +228,9 @@ static void a_name_means_the_same_however_often_it_is_asked_for(void **state)
                 struct spelled *spelled = spelling_of(&f->spelling, t, myr_str_from(name));
                 uint32_t mask = myr_port_names_read(&f->names, &f->spelling.boxes[t],
                                                     myr_str_from(name), readings);
-                uint32_t seen = 0;
                 assert_int_equal(spelled->ends, round * (t + i + 1));
                 spelled->ends = t + i + 1;
-                for (uint32_t k = 0; k < spelled->count; k++) {
-                    assert_int_equal(seen & spelled->systems[k], 0);
-                    seen |= spelled->systems[k];
-                    for (uint32_t s = 0; s < MYR_PORT_SYSTEMS_MAX; s++) {
-                        assert_true(!(spelled->systems[k] >> s & 1) ||
-                                    readings[s] == spelled->index[k]);
-                    }
-                }
-                assert_true(seen == mask || spelled->count == SPELLING_READINGS);
+                expect_readings(spelled, mask, readings);
             }
         }
     }

@@ -528,14 +528,27 @@ static double part_mm(struct part *part)
     return star_least_mm(sky, sketch.x);
 }
 
+static bool same_class(const struct leaf_class *one, const struct leaf_class *other)
+{
+    return one->leaves == other->leaves && one->servers == other->servers &&
+           one->servers_each == other->servers_each && one->cables_each == other->cables_each &&
+           one->to_top == other->to_top && one->hosts == other->hosts &&
+           one->of_server == other->of_server && one->joined == other->joined &&
+           one->key_servers == other->key_servers && one->key_hosts == other->key_hosts &&
+           one->key_top == other->key_top;
+}
+
 /* Whether two parts have the same stars: planes and rails mostly do. */
 static bool same_part(const struct part *one, const struct part *other)
 {
-    return one->tops == other->tops && one->spines == other->spines &&
-           one->spine_top == other->spine_top && one->spine_used == other->spine_used &&
-           one->class_count == other->class_count &&
-           memcmp(&one->need, &other->need, sizeof(one->need)) == 0 &&
-           memcmp(one->classes, other->classes, sizeof(one->classes)) == 0;
+    bool same = one->tops == other->tops && one->spines == other->spines &&
+                one->spine_top == other->spine_top && one->spine_used == other->spine_used &&
+                one->class_count == other->class_count &&
+                memcmp(&one->need, &other->need, sizeof(one->need)) == 0;
+    for (uint32_t i = 0; same && i < CLASSES; i++) {
+        same = same_class(&one->classes[i], &other->classes[i]);
+    }
+    return same;
 }
 
 /* Parts share no cables, so their bounds add up. */

@@ -145,14 +145,14 @@ static double around(const struct bound *b, uint32_t from, uint32_t k, double *r
                      double *ret_within)
 {
     double count, high = *reach;
-    double sum = nearest_in(b, from, high, k, &count);
+    nearest_in(b, from, high, k, &count);
     double low = count >= k ? 0 : high;
     /* Outwards until there are enough, then inwards until there are too few, then by halving down
      * to 5 cm: any reach gives a bound, a narrow one a better one. */
     while (count < k) {
         low = high;
         high = high * 1.25 + 500;
-        sum = nearest_in(b, from, high, k, &count);
+        nearest_in(b, from, high, k, &count);
     }
     /* The guess was too far out: what is needed lies inside of it. */
     if (low == 0) {
@@ -169,15 +169,14 @@ static double around(const struct bound *b, uint32_t from, uint32_t k, double *r
     }
     while (high - low > 50) {
         double middle = (low + high) / 2;
-        double here = nearest_in(b, from, middle, k, &count);
+        nearest_in(b, from, middle, k, &count);
         if (count >= k) {
             high = middle;
-            sum = here;
         } else {
             low = middle;
         }
     }
-    sum = nearest_in(b, from, high, k, &count);
+    double sum = nearest_in(b, from, high, k, &count);
     *reach = high;
     if (ret_within) {
         *ret_within = low;
