@@ -18,6 +18,7 @@
 
 #include "leaks.h"
 #include "myriad/io.h"
+#include "tls_test.h"
 
 /* OpenSSL and libuv keep tables for the whole process. */
 long myr_leaks_allowed = 10000;
@@ -346,14 +347,6 @@ static void who_cannot_be_accepted_is_nobody(void **state)
 }
 
 /* --- a server and its client */
-
-static struct myr_io_tls *tls_of(const struct myr_io_tls_names *names)
-{
-    struct myr_err err = {};
-    struct myr_io_tls *tls = NULL;
-    assert_int_equal(myr_io_tls_create(names, &tls, &err), MYR_OK);
-    return tls;
-}
 
 static int begin(void **state)
 {

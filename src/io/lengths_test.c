@@ -15,6 +15,7 @@
 
 #include "leaks.h"
 #include "myriad/io.h"
+#include "tls_test.h"
 
 /* OpenSSL and libuv keep tables for the whole process. */
 long myr_leaks_allowed = 10000;
@@ -189,14 +190,6 @@ static void plain_bytes_come_as_they_were_written(void **state)
     (void)state;
     borders(NULL, NULL);
     drawn(NULL, NULL, 20261119);
-}
-
-static struct myr_io_tls *tls_of(const struct myr_io_tls_names *names)
-{
-    struct myr_err err = {};
-    struct myr_io_tls *tls = NULL;
-    assert_int_equal(myr_io_tls_create(names, &tls, &err), MYR_OK);
-    return tls;
 }
 
 static void bytes_of_tls_come_as_they_were_written(void **state)

@@ -11,6 +11,7 @@
 
 #include "leaks.h"
 #include "myriad/io.h"
+#include "tls_test.h"
 
 /* The resolver keeps its tables for the whole process; the sanitizer build finds no leak. */
 long myr_leaks_allowed = 23;
@@ -126,14 +127,6 @@ static void papers_done(struct papers *p)
     rmdir(p->folder);
 }
 
-static struct myr_io_tls *tls_of(struct myr_io_tls_names names)
-{
-    struct myr_err err = {};
-    struct myr_io_tls *tls = NULL;
-    assert_int_equal(myr_io_tls_create(&names, &tls, &err), MYR_OK);
-    return tls;
-}
-
 struct pair {
     uv_loop_t loop;
     struct myr_io_listener *listener;
@@ -198,10 +191,10 @@ static void bytes_come_back_plain_and_by_tls(void **state)
     (void)state;
     echo(NULL, NULL, "");
     struct papers p = papers_of(5);
-    struct myr_io_tls *ours = tls_of(
-        (struct myr_io_tls_names){.certificate = p.cert, .key = p.key, .ca = p.ca, .server = true});
+    struct myr_io_tls *ours = tls_of(&(struct myr_io_tls_names){
+        .certificate = p.cert, .key = p.key, .ca = p.ca, .server = true});
     struct myr_io_tls *theirs = tls_of(
-        (struct myr_io_tls_names){.certificate = p.node_cert, .key = p.node_key, .ca = p.ca});
+        &(struct myr_io_tls_names){.certificate = p.node_cert, .key = p.node_key, .ca = p.ca});
     echo(ours, theirs, "gpu-07");
     myr_io_tls_free(ours);
     myr_io_tls_free(theirs);
@@ -270,10 +263,10 @@ static void who_does_not_read_is_waited_for(void **state)
     (void)state;
     flow(NULL, NULL);
     struct papers p = papers_of(5);
-    struct myr_io_tls *ours = tls_of(
-        (struct myr_io_tls_names){.certificate = p.cert, .key = p.key, .ca = p.ca, .server = true});
+    struct myr_io_tls *ours = tls_of(&(struct myr_io_tls_names){
+        .certificate = p.cert, .key = p.key, .ca = p.ca, .server = true});
     struct myr_io_tls *theirs = tls_of(
-        (struct myr_io_tls_names){.certificate = p.node_cert, .key = p.node_key, .ca = p.ca});
+        &(struct myr_io_tls_names){.certificate = p.node_cert, .key = p.node_key, .ca = p.ca});
     flow(ours, theirs);
     myr_io_tls_free(ours);
     myr_io_tls_free(theirs);
@@ -306,9 +299,9 @@ static void strangers_enrol_by_fingerprint(void **state)
 {
     (void)state;
     struct papers p = papers_of(5);
-    struct myr_io_tls *ours = tls_of((struct myr_io_tls_names){
+    struct myr_io_tls *ours = tls_of(&(struct myr_io_tls_names){
         .certificate = p.cert, .key = p.key, .ca = p.ca, .server = true, .strangers = true});
-    struct myr_io_tls *theirs = tls_of((struct myr_io_tls_names){.fingerprint = p.fingerprint});
+    struct myr_io_tls *theirs = tls_of(&(struct myr_io_tls_names){.fingerprint = p.fingerprint});
     echo(ours, theirs, "");
     myr_io_tls_free(ours);
     myr_io_tls_free(theirs);
@@ -320,7 +313,7 @@ static void refused(struct myr_io_tls_names server, struct myr_io_tls_names clie
                     const char *who_says, bool client_says)
 {
     struct pair pair = {};
-    struct myr_io_tls *ours = tls_of(server), *theirs = tls_of(client);
+    struct myr_io_tls *ours = tls_of(&server), *theirs = tls_of(&client);
     pair_begin(&pair, ours, theirs);
     while (!pair.client.closed || !pair.server.closed) {
         uv_run(&pair.loop, UV_RUN_ONCE);
@@ -417,7 +410,7 @@ static void others_servers_are_known_by_their_name(void **state)
     static const char *const good[] = {"127.0.0.1", "localhost"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(good); i++) {
         client.host = good[i];
-        struct myr_io_tls *ours = tls_of(server), *theirs = tls_of(client);
+        struct myr_io_tls *ours = tls_of(&server), *theirs = tls_of(&client);
         echo(ours, theirs, "gpu-07");
         myr_io_tls_free(ours);
         myr_io_tls_free(theirs);

@@ -16,6 +16,7 @@
 #include "leaks.h"
 #include "myriad/io/ca.h"
 #include "tls_context.h"
+#include "tls_test.h"
 
 /* OpenSSL keeps some for the whole process; the sanitizer build finds no leak. */
 long myr_leaks_allowed = 3;
@@ -49,16 +50,6 @@ static void papers_done(struct papers *p)
     myr_buf_done(&p->ca_key);
     myr_buf_done(&p->certificate);
     myr_buf_done(&p->key);
-}
-
-static struct myr_io_tls *tls_of(const struct myr_io_tls_names *names)
-{
-    struct myr_err err = {};
-    struct myr_io_tls *tls = NULL;
-    if (myr_io_tls_create(names, &tls, &err) < 0) {
-        fail_msg("%s", err.message);
-    }
-    return tls;
 }
 
 /* A server as others have them: it gives out what the next connection needs. */

@@ -1,4 +1,5 @@
 #include "import/readers.h"
+#include "import/reading_test.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,28 +9,6 @@
 #include <cmocka.h>
 
 #include "verify/verify_test.h"
-
-struct fixture {
-    struct myr_arena arena;
-    struct myr_cabling cabling;
-    struct myr_import import;
-    struct myr_err err;
-};
-
-static void begin(struct fixture *f)
-{
-    *f = (struct fixture){};
-    myr_arena_init(&f->arena);
-    myr_cabling_init(&f->cabling, &f->arena);
-    myr_import_init(&f->import, &f->cabling);
-}
-
-static void finish(struct fixture *f)
-{
-    myr_import_done(&f->import);
-    myr_cabling_done(&f->cabling);
-    myr_arena_done(&f->arena);
-}
 
 static void read_text(struct fixture *f, enum myr_import_format format, const char *file,
                       const char *text)
