@@ -281,7 +281,7 @@ static void show_release(struct myr_answer *answer, const struct myr_case *it)
     }
 }
 
-void cli_fit_show_network(struct myr_answer *answer, const struct myr_case *it)
+void cli_fit_show_basis(struct myr_answer *answer, const struct myr_case *it)
 {
     show_release(answer, it);
     if (it->contention) {

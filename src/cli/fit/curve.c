@@ -216,7 +216,7 @@ static void put_answer(struct cli *cli, const struct myr_case *it,
     myr_answer_para(answer, "%s on up to %s x %s, %s", it->model.name, MYR_GROUPED(it->query.gpus),
                     it->query.it.device->name, it->query.it.stack->name);
     cli_fit_show_device(answer, it);
-    cli_fit_show_network(answer, it);
+    cli_fit_show_basis(answer, it);
     show_points(answer, points);
     show_rest(answer, curves);
     hint_next(cli);

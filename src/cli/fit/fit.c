@@ -237,7 +237,7 @@ static void show_head(struct myr_answer *answer, const struct myr_case *it)
                     it->query.it.device->name, MYR_GROUPED(it->query.batch),
                     MYR_COUNT(it->query.seq_tokens, "token"), it->query.it.stack->name);
     cli_fit_show_device(answer, it);
-    cli_fit_show_network(answer, it);
+    cli_fit_show_basis(answer, it);
 }
 
 static void show_top(struct myr_answer *answer, const struct myr_value *top)

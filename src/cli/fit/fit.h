@@ -113,7 +113,7 @@ void cli_fit_show_device(struct myr_answer *answer, const struct myr_case *it);
  * For people: the release that stands for the one asked for, what the fabric's slowdowns rest on,
  * and the file where they were measured.
  */
-void cli_fit_show_network(struct myr_answer *answer, const struct myr_case *it);
+void cli_fit_show_basis(struct myr_answer *answer, const struct myr_case *it);
 
 /* Processor time: what a quiet machine's clock would show, on a busy one too. */
 double cli_fit_spent_ms(void);

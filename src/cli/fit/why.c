@@ -76,7 +76,7 @@ static void show(struct cli *cli, const struct myr_case *it, const struct myr_fi
     };
     struct myr_answer *answer = &cli->answer;
     cli_fit_show_device(answer, it);
-    cli_fit_show_network(answer, it);
+    cli_fit_show_basis(answer, it);
     for (int i = 0; i < 2; i++) {
         const struct myr_case_price *price = &why->prices[i];
         myr_answer_fact(answer, i ? "B" : "A", "%s: %.4f s, %.1f GiB%s",

@@ -287,7 +287,7 @@ static void show(struct cli *cli, const struct myr_training *t, const char *repo
                     MYR_GROUPED(t->it.query.batch), MYR_COUNT(t->it.query.seq_tokens, "token"),
                     q->it.stack->name, t->cases[0].campaign.checkpoint_bytes / 1e12, store);
     cli_fit_show_device(answer, &t->it);
-    cli_fit_show_network(answer, &t->it);
+    cli_fit_show_basis(answer, &t->it);
     cli_goodput_show_facility(answer, &t->facility, q->tokens > 0);
     for (uint32_t i = 0; i < t->case_count; i++) {
         show_case(cli, t, &t->cases[i]);

@@ -224,7 +224,7 @@ static void show_cost(struct myr_answer *answer, const struct myr_place_answer *
         myr_answer_fact(answer, "trained", "%s on %s, %s, sequences of %s", of->model->name,
                         of->device->name, of->stack->name,
                         MYR_COUNT(a->it.query.seq_tokens, "token"));
-        cli_fit_show_network(answer, &a->it);
+        cli_fit_show_basis(answer, &a->it);
         myr_answer_fact(answer, "step", "%.3f s, at best %.3f s%s", a->price.cost.step_s,
                         a->best_price.cost.step_s,
                         a->price.memory.fits ? "" : "; the layout does not fit in memory");
