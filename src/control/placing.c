@@ -100,14 +100,14 @@ bool placing_submit(struct myr_control *c, const struct myr_job_spec *spec)
                                 .after_kind = spec->after ? MYR_AFTER_OK : MYR_AFTER_NONE,
                                 .after = spec->after ? spec->after - 1 : 0};
     uint32_t id;
-    MYR_ASSERT(spec->restart < MYR_RESTARTS && spec->after <= c->jobs.count);
+    MYR_ASSERT(spec->restart < MYR_RESTARTS && spec->after <= c->head.job_count);
     if (spec->after && job_of(c, spec->after - 1)->state == MYR_CONTROL_DONE) {
         job.after_kind = MYR_AFTER_NONE; /* the queue may have forgotten it */
     }
     if (myr_queue_submit(c->queue, now_s(c), &job, &id, NULL) < 0) {
         return false;
     }
-    MYR_ASSERT(id == c->jobs.count);
+    MYR_ASSERT(id == c->head.job_count);
     c->dirty = true;
     return true;
 }
@@ -160,14 +160,14 @@ void placing_done(struct myr_control *c, uint32_t id)
 void placing_refuse(struct myr_control *c, const struct myr_decision *start, uint32_t node)
 {
     MYR_ASSERT(start->kind == MYR_DECIDE_START && node < c->shape.nodes);
-    MYR_ASSERT(start->job < c->jobs.count);
+    MYR_ASSERT(job_find(c, start->job));
     MYR_ASSERT(node_of(c, node)->gone || node_of(c, node)->shut); /* only for that */
     told(c, myr_queue_start_failed(c->queue, now_s(c), start->job, start->epoch, node));
 }
 
 void placing_over(struct myr_control *c, uint32_t id, uint32_t run)
 {
-    MYR_ASSERT(id < c->jobs.count && run > 0);
+    MYR_ASSERT(job_find(c, id) && run > 0);
     told(c, myr_queue_stopped(c->queue, now_s(c), id, run, MYR_NONE));
 }
 
@@ -288,7 +288,7 @@ bool placing_next(struct myr_control *c, struct myr_decision *ret)
         }
     }
     *ret = c->decisions.items[--c->decisions.count];
-    MYR_ASSERT(ret->job < c->jobs.count);
+    MYR_ASSERT(job_find(c, ret->job));
     MYR_ASSERT(c->lost.count == 0); /* what it decides it decides without them */
     return true;
 }
