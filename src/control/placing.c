@@ -55,11 +55,32 @@ void placing_started(struct myr_control *c, uint32_t id)
     told(c, myr_queue_started(c->queue, now_s(c), id, job_of(c, id)->run));
 }
 
-void placing_start_failed(struct myr_control *c, uint32_t id, uint32_t node)
+enum place_fit placing_fit(const struct myr_control *c, uint32_t id)
 {
-    MYR_ASSERT(node == MYR_NONE || node < c->shape.nodes);
-    MYR_ASSERT(!job_of(c, id)->confirmed); /* of a run that came up the queue hears otherwise */
-    told(c, myr_queue_start_failed(c->queue, now_s(c), id, job_of(c, id)->run, node));
+    const struct myr_gang *gang = myr_queue_gang(c->queue, id);
+    /* Without a gang there the queue has stopped this run, and its decision is on the way. */
+    bool unheard = gang->count == 0, unfit = false;
+    for (uint32_t i = 0; i < gang->count; i++) {
+        const struct node *node = node_of(c, gang->shares[i].node);
+        unheard = unheard || node->silent || node->gone;
+        unfit = unfit || node->shut;
+    }
+    return unheard ? PLACE_UNHEARD : unfit ? PLACE_UNFIT : PLACE_FIT;
+}
+
+void placing_mend(struct myr_control *c, uint32_t id, uint32_t run)
+{
+    const struct myr_gang *gang = myr_queue_gang(c->queue, id);
+    MYR_CLEANUP(myr_free_at) uint32_t *bad = myr_xcalloc(gang->count, sizeof(*bad));
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < gang->count; i++) {
+        const struct node *node = node_of(c, gang->shares[i].node);
+        if (node->shut || node->gone) {
+            bad[count++] = gang->shares[i].node;
+        }
+    }
+    MYR_ASSERT(count > 0); /* only for that */
+    told(c, myr_queue_mend(c->queue, now_s(c), id, run, bad, count));
 }
 
 void placing_gone(struct myr_control *c, uint32_t id)
@@ -91,14 +112,6 @@ void placing_done(struct myr_control *c, uint32_t id)
          * jobs may wait for just that. */
         told(c, rc == MYR_ESTALE ? myr_queue_succeeded(c->queue, now_s(c), id) : rc);
     }
-}
-
-void placing_refuse(struct myr_control *c, const struct myr_decision *start, uint32_t node)
-{
-    MYR_ASSERT(start->kind == MYR_DECIDE_START && node < c->shape.nodes);
-    MYR_ASSERT(start->job < c->jobs.count);
-    MYR_ASSERT(node_of(c, node)->gone || node_of(c, node)->shut); /* only for that */
-    told(c, myr_queue_start_failed(c->queue, now_s(c), start->job, start->epoch, node));
 }
 
 void placing_over(struct myr_control *c, uint32_t id, uint32_t run)

@@ -173,6 +173,7 @@ static void begin(struct myr_queue *q, uint32_t id)
     job->start_s = q->now_s;
     job->start_pass = q->pass;
     job->guest_of = MYR_NONE;
+    job->broken = 0;
     job->epoch++;
     MYR_ASSERT(job->epoch > 0);
     queue_count_running(q, &job->spec, true);

@@ -78,6 +78,10 @@ const struct myr_decision *myr_queue_decide(struct myr_queue *q, int64_t now_s, 
     if (q->avoids.count) {
         queue_end_avoids(q);
     }
+    /* Broken gangs before the spares: who serves whom is not to depend on which is filled first. */
+    if (q->claims.count) {
+        queue_mend_places(q);
+    }
     queue_fill_spares(q);
     if (q->claims.count) {
         queue_claims_start(q);
@@ -89,6 +93,7 @@ const struct myr_decision *myr_queue_decide(struct myr_queue *q, int64_t now_s, 
         /* Those who have waited for nodes that are held go before all others. */
         queue_serve_holds(q);
         queue_start_what_fits(q);
+        queue_start_on_spares(q);
         if (q->holds.count) {
             queue_share_holds(q);
         }
