@@ -110,7 +110,7 @@ enum job_due job_deadline(struct myr_control *c, uint32_t id)
             job_halt(c, id, AFTER_DONE, 0);
             return DUE_NOTHING;
         }
-        job_failed(c, id);
+        job_failed(c, id, true);
         return DUE_HUNG;
     }
     MYR_ASSERT(job->ranks > 0 && job->started_ms <= now_ms);

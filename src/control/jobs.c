@@ -257,7 +257,7 @@ static void count_try(struct myr_control *c, struct job *job)
     job->tries = worked ? 0 : job->tries < UINT8_MAX ? job->tries + 1 : UINT8_MAX;
 }
 
-void job_failed(struct myr_control *c, uint32_t id)
+void job_failed(struct myr_control *c, uint32_t id, bool own)
 {
     struct job *job = job_of(c, id);
     if (job_is_over(job) || job->after != AFTER_NONE || job->ranks == 0) {
@@ -265,7 +265,9 @@ void job_failed(struct myr_control *c, uint32_t id)
     }
     MYR_ASSERT(job->epoch > 0 && job->open <= job->ranks);
     count_failure(c, job);
-    count_try(c, job);
+    if (own) {
+        count_try(c, job);
+    }
     emit_job(c, id, MYR_CONTROL_RECOVERING);
     /* No time to save: a gang that has lost a rank makes no progress. */
     job_halt(c, id, job->failures > job->spec.retries ? AFTER_FAILED : AFTER_RESTART, 0);
@@ -556,7 +558,7 @@ void job_stopped(struct myr_control *c, const struct myr_event *event)
         MYR_ASSERT(slot_of(c, at)->node == event->node);
         job_rank_gone(c, at); /* which may change the list */
         if (!asked) { /* nobody wanted that: the agent's lease ran out, or somebody killed it */
-            job_failed(c, event->job);
+            job_failed(c, event->job, true);
             job_settle(c, event->job);
         }
     }
@@ -594,7 +596,7 @@ bool job_exited(struct myr_control *c, const struct myr_event *event)
     if (old || asked || done) {
         return true;
     }
-    job_failed(c, event->job);
+    job_failed(c, event->job, true);
     return event->code == 0;
 }
 

@@ -179,7 +179,7 @@ static void fail_jobs(struct myr_control *c, uint32_t id)
         next = rank->next_on_node;
         MYR_ASSERT(rank->node == id && rank->state != RANK_FREE);
         if (!rank->old && rank_is_open(rank)) {
-            job_failed(c, rank->job);
+            job_failed(c, rank->job, false);
         }
     }
 }

@@ -259,8 +259,11 @@ void job_step(struct myr_control *c, const struct myr_event *event);
 void job_halt(struct myr_control *c, uint32_t id, enum after after, uint32_t grace_s);
 /* Not all nodes have started its ranks: the whole gang is taken back, and starts again. */
 void job_start_failed(struct myr_control *c, uint32_t id);
-/* Something of it broke: all ranks are stopped, and it starts again or is given up. */
-void job_failed(struct myr_control *c, uint32_t id);
+/*
+ * Something of it broke: all ranks are stopped, and it starts again or is given up. Its 'own': for
+ * all that is known, and not its node's; then it starts again the later the less it has worked.
+ */
+void job_failed(struct myr_control *c, uint32_t id, bool own);
 /* The job waits for a test of the node of the rank at this slot before it goes on. */
 void job_suspect(struct myr_control *c, uint32_t at);
 void job_cleared(struct myr_control *c, uint32_t at);

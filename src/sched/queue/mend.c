@@ -268,7 +268,14 @@ static bool start_on_spares(struct myr_queue *q, uint32_t id)
             queue_close_node(q, node, CLOSED_SPARE, false);
         }
     }
+    /* What is held for it is its own, and what is held for those behind it gives way. */
+    int32_t priority = queue_job(q, id)->spec.priority;
+    queue_lift_holds(q, id, priority, true);
     bool started = queue_may_start(q, id) && queue_start(q, id);
+    if (started) {
+        queue_drop_hold(q, id);
+    }
+    queue_lift_holds(q, id, priority, false);
     for (uint32_t i = 0; i < count; i++) {
         if (is_whole(q, spares[i])) {
             queue_close_node(q, spares[i], CLOSED_SPARE, true);
