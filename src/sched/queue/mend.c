@@ -223,7 +223,9 @@ static bool mend(struct myr_queue *q, uint32_t id)
     if (!job->broken) {
         job->broken = 1;
         job->held_s = q->now_s;
-        queue_wake_at(q, q->now_s + q->policy.mend_s);
+        if (q->policy.mend_s > 0) {
+            myr_heap_push(&q->wakes, q->now_s + q->policy.mend_s, id);
+        }
     }
     if (fill(q, id, false)) {
         job->broken = 0;

@@ -33,14 +33,20 @@ int myr_queue_finish(struct myr_queue *q, int64_t now_s, uint32_t id)
     return MYR_OK;
 }
 
-/* Wakes that are past, and those of jobs that no longer wait. */
+/* Wakes that are past, and those of jobs that neither wait nor are broken any more. */
+static bool is_void(const struct myr_queue *q, const struct myr_heap_item *wake)
+{
+    if (wake->key <= q->now_s || wake->value == MYR_NONE) {
+        return wake->key <= q->now_s;
+    }
+    const struct qjob *job = queue_job(q, (uint32_t)wake->value);
+    return job->state != MYR_JOB_WAITS && !(job->state == MYR_JOB_CLAIMS && job->broken);
+}
+
 static void drop_wakes(struct myr_queue *q)
 {
     struct myr_heap_item item;
-    while (q->wakes.count &&
-           (q->wakes.items[0].key <= q->now_s ||
-            (q->wakes.items[0].value != MYR_NONE &&
-             queue_job(q, (uint32_t)q->wakes.items[0].value)->state != MYR_JOB_WAITS))) {
+    while (q->wakes.count && is_void(q, &q->wakes.items[0])) {
         (void)myr_heap_pop(&q->wakes, &item);
     }
     MYR_ASSERT(q->wakes.count == 0 || q->wakes.items[0].key > q->now_s);
