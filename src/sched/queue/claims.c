@@ -34,6 +34,7 @@ void queue_claim_begin(struct myr_queue *q, uint32_t id)
 {
     MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_WAITS);
     MYR_ASSERT(queue_job(q, id)->pending == 0);
+    queue_job(q, id)->guest_of = MYR_NONE; /* one that is mended stays a guest where it was one */
     queue_gang_room(q, id)->count = 0;
 }
 

@@ -199,13 +199,24 @@ static bool fill(struct myr_queue *q, uint32_t id, bool some)
     return whole;
 }
 
-/* It waits in its line again; 'broken' says there that spares serve it. */
+/*
+ * It waits in its line again; its nodes are held for it, and guests run there until it has the
+ * rest. 'broken' says in its line that spares serve it, and that it may stop those guests.
+ */
 static void give_up(struct myr_queue *q, uint32_t id)
 {
-    MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_CLAIMS);
+    const struct qjob *job = queue_job(q, id);
+    uint32_t count = job->gang.count;
+    MYR_ASSERT(job->state == MYR_JOB_CLAIMS);
+    struct myr_share *place = myr_xcalloc(count, sizeof(*place));
+    memcpy(place, job->gang.shares, count * sizeof(*place));
     queue_claim_drop(q, id);
     queue_settle(q, id);
-    MYR_ASSERT(queue_job(q, id)->state != MYR_JOB_CLAIMS);
+    if (job->state == MYR_JOB_WAITS && job->broken) {
+        queue_hold_place(q, id, place, count);
+    }
+    free(place);
+    MYR_ASSERT(job->state != MYR_JOB_CLAIMS);
 }
 
 /* Whether the place is whole, or was made so; false: given up, or still 'broken'. */
@@ -229,8 +240,9 @@ static bool mend(struct myr_queue *q, uint32_t id)
     }
     if (fill(q, id, false)) {
         job->broken = 0;
-    } else if (q->now_s - job->held_s >= (int64_t)q->policy.mend_s) {
-        give_up(q, id);
+    } else if (q->now_s - job->held_s >= (int64_t)q->policy.mend_s &&
+               (job->leaving == 0 || job->spec.restart_epoch)) {
+        give_up(q, id); /* not while it could start nowhere, for ranks that may be alive */
     }
     return !job->broken;
 }
@@ -291,12 +303,94 @@ static bool start_on_spares(struct myr_queue *q, uint32_t id)
     return started;
 }
 
+/* GPUs of a node that the job can have: free ones, and those of guests on nodes held for it. */
+static uint32_t clearable(const struct myr_queue *q, uint32_t id, uint32_t node)
+{
+    uint32_t gpus = gpu_count(queue_claimable_gpus(q, node));
+    for (uint32_t i = 0; i < q->node_job_count[node]; i++) {
+        size_t at = (size_t)node * q->shape.gpus_per_node + i;
+        const struct qjob *job = queue_job(q, q->node_jobs[at]);
+        gpus += job->guest_of == id && !job->spec.fixed ? q->node_job_gpus[at] : 0;
+    }
+    return gpus;
+}
+
+/* Nodes for the job into q->nodes: those held for it first. False: there are too few. */
+static bool find_place(struct myr_queue *q, uint32_t id, const struct hold *hold)
+{
+    const struct qjob *job = queue_job(q, id);
+    uint32_t needed = queue_nodes_of(q, job), per = queue_request_per_node(q, job);
+    MYR_CLEANUP(myr_free_at) uint8_t *held = myr_xcalloc(q->shape.nodes, 1);
+    q->nodes.count = 0;
+    for (size_t i = 0; i < hold->nodes.count + q->shape.nodes && q->nodes.count < needed; i++) {
+        bool own = i < hold->nodes.count;
+        uint32_t node = own ? hold->nodes.items[i] : (uint32_t)(i - hold->nodes.count);
+        uint8_t others = own ? CLOSED_BAD : (uint8_t)~CLOSED_SPARE;
+        if (held[node] || (q->closed[node] & others) || (!own && queue_in_pool(q, node)) ||
+            clearable(q, id, node) < per || !queue_suits(q, job, node) ||
+            !queue_may_stand_with(q, job, q->nodes.items, (uint32_t)q->nodes.count, node)) {
+            continue;
+        }
+        held[node] = 1;
+        myr_vec_push(&q->nodes, node);
+    }
+    return q->nodes.count == needed;
+}
+
+/* Its guests leave, as many as have to: what they borrowed is wanted back. */
+static void stop_guests(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t wanted)
+{
+    while (gpu_count(queue_claimable_gpus(q, node)) < wanted) {
+        uint32_t best = MYR_NONE;
+        for (uint32_t i = 0; i < q->node_job_count[node]; i++) {
+            uint32_t guest = q->node_jobs[(size_t)node * q->shape.gpus_per_node + i];
+            const struct qjob *job = queue_job(q, guest);
+            if (job->guest_of == id && !job->spec.fixed &&
+                (best == MYR_NONE ||
+                 queue_stop_cost(q, job) < queue_stop_cost(q, queue_job(q, best)))) {
+                best = guest;
+            }
+        }
+        MYR_ASSERT(best != MYR_NONE && best != id);
+        queue_stop_job(q, best, MYR_STOP_OWNER, id);
+    }
+}
+
+/* The job takes its place back from its guests, with other nodes for those that are still bad. */
+static bool take_back(struct myr_queue *q, uint32_t id)
+{
+    const struct hold *hold = queue_hold_of(q, id);
+    if (!hold || queue_job(q, id)->state != MYR_JOB_WAITS || !find_place(q, id, hold)) {
+        return false;
+    }
+    struct qjob *job = queue_job(q, id);
+    uint32_t left = job->spec.gpus, per = queue_request_per_node(q, job);
+    queue_set_held(q, hold, false);
+    queue_drop_hold(q, id);
+    queue_claim_begin(q, id);
+    for (size_t i = 0; i < q->nodes.count; i++) {
+        uint32_t node = q->nodes.items[i], here = left < per ? left : per;
+        stop_guests(q, id, node, here);
+        if (q->closed[node] & CLOSED_SPARE) {
+            q->spares_kept--;
+            queue_close_node(q, node, CLOSED_SPARE, false);
+        }
+        queue_claim_share(q, id, node, here);
+        left -= here;
+    }
+    MYR_ASSERT(left == 0);
+    queue_claim_end(q, id);
+    job->broken = 0;
+    return true;
+}
+
 /* A job whose place was given up. */
 static bool start_broken(struct myr_queue *q)
 {
     for (size_t i = 0; i < q->claims.count; i++) {
         uint32_t id = q->claims.items[i];
-        if (queue_job(q, id)->state == MYR_JOB_WAITS && start_on_spares(q, id)) {
+        if (queue_job(q, id)->state == MYR_JOB_WAITS &&
+            ((q->spares_kept > 0 && start_on_spares(q, id)) || take_back(q, id))) {
             return true;
         }
     }
@@ -328,6 +422,6 @@ static bool start_largest(struct myr_queue *q)
 
 void queue_start_on_spares(struct myr_queue *q)
 {
-    while (q->spares_kept > 0 && q->waiting > 0 && (start_broken(q) || start_largest(q))) {
+    while (start_broken(q) || (q->spares_kept > 0 && q->waiting > 0 && start_largest(q))) {
     }
 }

@@ -562,6 +562,11 @@ void queue_set_held(struct myr_queue *q, const struct hold *hold, bool held);
 /* How long until a node is likely to be free. */
 int64_t queue_ready_s(const struct myr_queue *q, uint32_t node);
 void queue_serve_holds(struct myr_queue *q);
+/* The nodes of a place that was given up are held for its job. */
+void queue_hold_place(struct myr_queue *q, uint32_t id, const struct myr_share *shares,
+                      uint32_t count);
+/* NULL: none. */
+const struct hold *queue_hold_of(const struct myr_queue *q, uint32_t id);
 /*
  * Opens (or closes again) the nodes held for a job, if any are, and for gangs that have to give way
  * to it: those of lower priority, and of tenants further beyond their share.
@@ -594,7 +599,10 @@ void queue_start_elastic(struct myr_queue *q);
 void queue_break(struct myr_queue *q, uint32_t id, enum myr_stop_reason reason);
 /* Claims with nodes that are bad by now get others, or are given up. */
 void queue_mend_places(struct myr_queue *q);
-/* Spares serve who is broken, and who would find no room without them in an empty cluster. */
+/*
+ * Who is broken starts on spares and takes its nodes back from guests; spares serve those too who
+ * would find no room without them in an empty cluster.
+ */
 void queue_start_on_spares(struct myr_queue *q);
 
 /* nodes.c: failures, spares, maintenance. */
