@@ -200,16 +200,18 @@ static bool fill(struct myr_queue *q, uint32_t id, bool some)
 }
 
 /*
- * It waits in its line again; its nodes are held for it, and guests run there until it has the
- * rest. 'broken' says in its line that spares serve it, and that it may stop those guests.
+ * It waits in its line again. The nodes of a gang are held for it, and guests run there until it
+ * has the rest; 'broken' says in its line that spares serve it, and that it may stop those guests.
+ * A guest has borrowed its nodes, and a job of one node has none left to keep.
  */
 static void give_up(struct myr_queue *q, uint32_t id)
 {
-    const struct qjob *job = queue_job(q, id);
+    struct qjob *job = queue_job(q, id);
     uint32_t count = job->gang.count;
     MYR_ASSERT(job->state == MYR_JOB_CLAIMS);
     struct myr_share *place = myr_xcalloc(count, sizeof(*place));
     memcpy(place, job->gang.shares, count * sizeof(*place));
+    job->broken = job->broken && count > 1 && job->guest_of == MYR_NONE;
     queue_claim_drop(q, id);
     queue_settle(q, id);
     if (job->state == MYR_JOB_WAITS && job->broken) {
@@ -244,7 +246,7 @@ static bool mend(struct myr_queue *q, uint32_t id)
                (job->leaving == 0 || job->spec.restart_epoch)) {
         give_up(q, id); /* not while it could start nowhere, for ranks that may be alive */
     }
-    return !job->broken;
+    return job->state == MYR_JOB_CLAIMS && !job->broken;
 }
 
 /*
@@ -315,26 +317,44 @@ static uint32_t clearable(const struct myr_queue *q, uint32_t id, uint32_t node)
     return gpus;
 }
 
-/* Nodes for the job into q->nodes: those held for it first. False: there are too few. */
+/* Whether the job may have the node beside those in q->nodes; 'own': it is held for it. */
+static bool may_take(struct myr_queue *q, const struct qjob *job, uint32_t node, bool own)
+{
+    uint8_t others = own ? CLOSED_BAD : (uint8_t)~CLOSED_SPARE;
+    return !(q->closed[node] & others) && (own || !queue_in_pool(q, node)) &&
+           queue_suits(q, job, node) &&
+           queue_may_stand_with(q, job, q->nodes.items, (uint32_t)q->nodes.count, node);
+}
+
+/*
+ * Nodes for the job into q->nodes, those held for it first; what is left beyond whole ones lies on
+ * the last. False: there are too few.
+ */
 static bool find_place(struct myr_queue *q, uint32_t id, const struct hold *hold)
 {
     const struct qjob *job = queue_job(q, id);
-    uint32_t needed = queue_nodes_of(q, job), per = queue_request_per_node(q, job);
-    MYR_CLEANUP(myr_free_at) uint8_t *held = myr_xcalloc(q->shape.nodes, 1);
+    uint32_t per = queue_request_per_node(q, job), rest = job->spec.gpus % per;
+    uint32_t whole = job->spec.gpus / per, last = MYR_NONE;
+    MYR_CLEANUP(myr_free_at) uint8_t *seen = myr_xcalloc(q->shape.nodes, 1);
     q->nodes.count = 0;
-    for (size_t i = 0; i < hold->nodes.count + q->shape.nodes && q->nodes.count < needed; i++) {
+    for (size_t i = 0; i < hold->nodes.count + q->shape.nodes; i++) {
         bool own = i < hold->nodes.count;
         uint32_t node = own ? hold->nodes.items[i] : (uint32_t)(i - hold->nodes.count);
-        uint8_t others = own ? CLOSED_BAD : (uint8_t)~CLOSED_SPARE;
-        if (held[node] || (q->closed[node] & others) || (!own && queue_in_pool(q, node)) ||
-            clearable(q, id, node) < per || !queue_suits(q, job, node) ||
-            !queue_may_stand_with(q, job, q->nodes.items, (uint32_t)q->nodes.count, node)) {
+        if (seen[node] || !may_take(q, job, node, own)) {
             continue;
         }
-        held[node] = 1;
-        myr_vec_push(&q->nodes, node);
+        seen[node] = 1;
+        uint32_t gpus = clearable(q, id, node);
+        if (gpus >= per && q->nodes.count < whole) {
+            myr_vec_push(&q->nodes, node);
+        } else if (rest > 0 && gpus >= rest && last == MYR_NONE) {
+            last = node;
+        }
     }
-    return q->nodes.count == needed;
+    if (rest > 0 && last != MYR_NONE) {
+        myr_vec_push(&q->nodes, last);
+    }
+    return q->nodes.count == whole + (rest > 0);
 }
 
 /* Its guests leave, as many as have to: what they borrowed is wanted back. */
