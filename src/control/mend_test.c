@@ -252,11 +252,12 @@ static void strike(struct world *w)
     case 2: /* started anew: heard of again only then, or missed before */
         m->off = true;
         event.kind = MYR_EVENT_JOIN;
-        later(w, back_ms, event);
-        event.kind = MYR_EVENT_SILENT;
         if (below(w, 2)) {
+            later(w, 20000, event);
             return;
         }
+        later(w, back_ms, event);
+        event.kind = MYR_EVENT_SILENT;
         break;
     case 3:
         m->broken = true;
@@ -265,7 +266,8 @@ static void strike(struct world *w)
         break;
     case 4:
         event.kind = MYR_EVENT_SYMPTOM;
-        event.code = below(w, 2) ? MYR_SYMPTOM_FAILING : MYR_SYMPTOM_DOUBT;
+        /* A node in doubt is out until nobody is there, and jobs here go on for ever. */
+        event.code = w->need && below(w, 2) ? MYR_SYMPTOM_DOUBT : MYR_SYMPTOM_FAILING;
         break;
     case 5:
         event.kind = MYR_EVENT_UNDRAIN;
@@ -322,13 +324,12 @@ static void ask_for_jobs(struct world *w)
     }
     while (left >= 2 && w->gangs < 6) {
         uint32_t nodes = 2 + below(w, left - 1);
-        ask_for(w, nodes * per - below(w, per));
+        ask_for(w, nodes * per); /* parts of nodes may lie so that others do not fit */
         left -= nodes;
         w->gangs++;
     }
     for (uint32_t i = below(w, 12); i > 0; i--) {
-        uint32_t nodes = 1 + below(w, w->shape.nodes / 2);
-        ask_for(w, nodes * per - below(w, per));
+        ask_for(w, (1 + below(w, w->shape.nodes / 2)) * per);
     }
 }
 

@@ -404,13 +404,34 @@ static bool take_back(struct myr_queue *q, uint32_t id)
     return true;
 }
 
+/*
+ * Guests leave nodes of a place that are to be empty: a node in doubt is tested when nobody is
+ * there any more, and the gang waits for that.
+ */
+static bool clear_drained(struct myr_queue *q, uint32_t id)
+{
+    const struct hold *hold = queue_hold_of(q, id);
+    for (size_t i = 0; hold && i < hold->nodes.count; i++) {
+        uint32_t node = hold->nodes.items[i];
+        for (uint32_t k = 0; q->closed[node] & CLOSED_DRAIN && k < q->node_job_count[node]; k++) {
+            uint32_t guest = q->node_jobs[(size_t)node * q->shape.gpus_per_node + k];
+            if (queue_job(q, guest)->guest_of == id && !queue_job(q, guest)->spec.fixed) {
+                queue_break(q, guest, MYR_STOP_OWNER);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* A job whose place was given up. */
 static bool start_broken(struct myr_queue *q)
 {
     for (size_t i = 0; i < q->claims.count; i++) {
         uint32_t id = q->claims.items[i];
         if (queue_job(q, id)->state == MYR_JOB_WAITS &&
-            ((q->spares_kept > 0 && start_on_spares(q, id)) || take_back(q, id))) {
+            ((q->spares_kept > 0 && start_on_spares(q, id)) || take_back(q, id) ||
+             clear_drained(q, id))) {
             return true;
         }
     }
