@@ -126,5 +126,7 @@ MYR_MUST_USE int myr_queue_view(const struct myr_queue *queue, uint32_t id,
                                 struct myr_job_view *ret);
 /* Ids below this have been given. */
 uint32_t myr_queue_jobs(const struct myr_queue *queue);
+/* So many it has known at a time, at most. */
+uint32_t myr_queue_jobs_most(const struct myr_queue *queue);
 /* Whether nothing is placed on the node now: lost, drained, held, avoided, maintained, a spare. */
 bool myr_queue_closed(const struct myr_queue *queue, uint32_t node);

@@ -188,7 +188,11 @@ static bool fill(struct myr_queue *q, uint32_t id, bool some)
         marks.near[node / q->shape.group_nodes] |= !is_bad(q, node);
     }
     bool whole = choose(q, job, &marks, &mended) == 0;
-    if (whole || some) {
+    /*
+     * A part of a gang that is to lie in one way could stand in the way of the rest: a new node in
+     * another leaf, and then the bad one is well again.
+     */
+    if (whole || (some && job->request == MYR_NONE)) {
         swap_shares(q, id, &mended);
     }
     MYR_ASSERT(!whole || count_bad(q, gang) == 0);
