@@ -201,20 +201,25 @@ void placing_cancel(struct myr_control *c, uint32_t id)
     }
 }
 
-/* What is ending is not held, nor does its priority matter. */
+/* One that waits for a job that is being cancelled is over there before it is here. */
+static bool goes_on(const struct myr_control *c, uint32_t id)
+{
+    struct myr_job_view view;
+    MYR_ASSERT(!job_is_over(job_of(c, id)));
+    return myr_queue_view(c->queue, id, &view) == MYR_OK && view.result == MYR_RESULT_NONE;
+}
+
 void placing_hold(struct myr_control *c, uint32_t id, bool hold)
 {
-    MYR_ASSERT(!job_is_over(job_of(c, id)));
-    if (!job_of(c, id)->ending) {
-        asked(c, id, myr_queue_hold(c->queue, now_s(c), id, hold));
+    if (goes_on(c, id)) {
+        told(c, myr_queue_hold(c->queue, now_s(c), id, hold));
     }
 }
 
 void placing_reprioritise(struct myr_control *c, uint32_t id, int32_t priority)
 {
-    MYR_ASSERT(!job_is_over(job_of(c, id)));
-    if (!job_of(c, id)->ending) {
-        asked(c, id, myr_queue_reprioritise(c->queue, now_s(c), id, priority));
+    if (goes_on(c, id)) {
+        told(c, myr_queue_reprioritise(c->queue, now_s(c), id, priority));
     }
 }
 
