@@ -6,9 +6,11 @@
 
 #include "myriad/text/amount.h"
 
-const char *const rule_names[RULE_COUNT] = {"given-twice",  "ungranted",  "leak",    "lost-job",
-                                            "gang",         "late-start", "drained", "two-lives",
-                                            "stale-commit", "done-early", "stuck",   "journal"};
+const char *const rule_names[RULE_COUNT] = {
+    "given-twice", "ungranted", "leak",         "lost-job",   "gang",        "late-start",
+    "drained",     "two-lives", "stale-commit", "done-early", "stuck",       "journal",
+    "idle",        "displaced", "overtaken",    "priority",   "drain-limit", "retry",
+    "window",      "spares",    "unmended",     "endless"};
 
 /* What the books know of one job, from effects and from the world. */
 struct book_job {
@@ -140,6 +142,23 @@ uint64_t check_owned(const struct check *k, uint32_t node)
         owned |= k->owner[(size_t)node * k->gpus_per_node + g] ? UINT64_C(1) << g : 0;
     }
     return owned;
+}
+
+uint64_t check_owned_by(const struct check *k, uint32_t node, uint32_t job)
+{
+    uint64_t owned = 0;
+    MYR_ASSERT(node < k->nodes && job != MYR_NONE);
+    for (uint32_t g = 0; g < k->gpus_per_node; g++) {
+        bool own = k->owner[(size_t)node * k->gpus_per_node + g] == job + 1;
+        owned |= own ? UINT64_C(1) << g : 0;
+    }
+    return owned;
+}
+
+uint32_t check_node_live(const struct check *k, uint32_t node)
+{
+    MYR_ASSERT(node < k->nodes);
+    return k->node_live[node];
 }
 
 void check_node_free(struct check *k, uint32_t node, uint64_t free_gpus)

@@ -35,6 +35,17 @@ static bool spent(const struct reduction *it)
     return it->events >= it->events_most;
 }
 
+/*
+ * What comes behind the violation is of no interest any more, unless it came in the time behind the
+ * end, which begins where the run's own time is over.
+ */
+static void cut_off(struct myr_scenario *scenario, const struct myr_twin_result *broken)
+{
+    if (broken->first_violation_ms < scenario->length_ms) {
+        scenario->length_ms = broken->first_violation_ms + 1;
+    }
+}
+
 /* Whether the case, as it is now, still breaks the same rule; then it is cut off behind that. */
 static bool still_breaks(struct reduction *it, uint64_t seed, uint64_t events_most)
 {
@@ -59,8 +70,7 @@ static bool still_breaks(struct reduction *it, uint64_t seed, uint64_t events_mo
     if (breaks) {
         MYR_ASSERT(result.first_violation_ms >= 0);
         it->seed = seed;
-        /* What comes behind the violation is of no interest any more. */
-        it->scenario->length_ms = result.first_violation_ms + 1;
+        cut_off(it->scenario, &result);
         myr_twin_result_done(&it->result->broken);
         it->result->broken = result;
     } else {
@@ -102,6 +112,12 @@ static void drop_kinds(struct reduction *it)
     TRY_WITHOUT(s->clock.every_ms > 0, s->clock.every_ms = 0);
     TRY_WITHOUT(s->clock.drift_permille > 0, s->clock.drift_permille = 0);
     TRY_WITHOUT(s->drains.every_ms > 0, s->drains.every_ms = 0);
+    TRY_WITHOUT(s->holds.every_ms > 0, s->holds.every_ms = 0);
+    TRY_WITHOUT(s->weights.every_ms > 0, s->weights.every_ms = 0);
+    TRY_WITHOUT(s->symptoms.every_ms > 0, s->symptoms.every_ms = 0);
+    TRY_WITHOUT(s->calms.every_ms > 0, s->calms.every_ms = 0);
+    TRY_WITHOUT(s->calms.ends, s->calms.ends = 0);
+    TRY_WITHOUT(s->refuse_ppm > 0, s->refuse_ppm = 0);
     TRY_WITHOUT(s->class_count > 0, s->class_count = 0; s->rate = NULL);
     TRY_WITHOUT(s->window_count > 0, s->window_count = 0);
     TRY_WITHOUT(s->fence_fails_ppm > 0, s->fence_fails_ppm = 0);
@@ -315,6 +331,12 @@ static void draw_trouble(struct reduction *it)
     s->crashes.every_events = given->crashes.every_events;
     draw_every(it, given->clock.every_ms, &s->clock.every_ms);
     draw_every(it, given->drains.every_ms, &s->drains.every_ms);
+    draw_every(it, given->holds.every_ms, &s->holds.every_ms);
+    draw_every(it, given->weights.every_ms, &s->weights.every_ms);
+    draw_every(it, given->symptoms.every_ms, &s->symptoms.every_ms);
+    draw_every(it, given->calms.every_ms, &s->calms.every_ms);
+    s->calms.ends = given->calms.ends;
+    s->refuse_ppm = given->refuse_ppm;
     /* Faults are in three of four worlds. */
     bool faults = myr_rng_below(&it->rng, 4) > 0;
     s->class_count = faults ? given->class_count : 0;
@@ -406,7 +428,7 @@ void twin_reduce(struct myr_scenario *scenario, const struct myr_search_options 
     MYR_ASSERT(result->found && it.rule && result->broken.violations > 0);
     myr_rng_init(&it.rng, result->broken.seed, 0);
     result->jobs_left = scenario->job_count;
-    scenario->length_ms = result->broken.first_violation_ms + 1;
+    cut_off(scenario, &result->broken);
     /* A quarter is enough to see whether the first way leads anywhere. */
     uint64_t all = it.events_most;
     it.events_most = all / 4;

@@ -7,13 +7,17 @@
 
 #include <stdlib.h>
 
+#include "progress.h"
 #include "world.h"
+
+/* A rule says long before that not all ends. */
+#define LAST_MOST_MS (INT64_C(365) * 86400 * 1000)
 
 /* What concerns the controller's seat is taken here, the rest by the world. */
 static int take(struct world *w, enum happening what, uint32_t id, uint32_t serial,
                 struct myr_err *err)
 {
-    MYR_ASSERT((uint32_t)what <= HAP_UNCUT && serial <= 0xffffff);
+    MYR_ASSERT((uint32_t)what <= HAP_LOOK && serial <= 0xffffff);
     switch (what) {
     case HAP_TICK:
         seat_tick(w, serial);
@@ -199,6 +203,13 @@ static void sum_up(struct world *w)
                                                 w->partitions_drawn, w->crashes_drawn,
                                                 w->drains_drawn,     w->clocks_drawn};
     memcpy(r->drawn, drawn, sizeof(drawn));
+    r->idle_gpu_h = (double)progress_idle_gpu_ms(w->progress) / 3600e3;
+}
+
+/* What was found, and the hash: of all that happened, what came behind the end too. */
+static void judge(struct world *w)
+{
+    struct myr_twin_result *r = w->result;
     const struct check_report *report = check_report(w->check);
     r->violations = report->violations;
     r->first_violation_ms = report->first_ms;
@@ -227,15 +238,19 @@ static int save_state(const struct world *w, struct myr_err *err)
     return MYR_OK;
 }
 
-/* Also ends early when every job is over: nothing that is still to come would matter. */
-static int play(struct world *w, struct myr_err *err)
+/* Later happenings are none of this run's; behind its end only jobs that are not over matter. */
+static bool goes_on(const struct world *w, int64_t until_ms)
+{
+    return w->heap.count > 0 && w->heap.items[0].key <= until_ms && !(w->last && calm_is_over(w));
+}
+
+static int play(struct world *w, int64_t until_ms, struct myr_err *err)
 {
     const struct myr_twin_options *options = w->options;
     struct myr_heap_item item;
     uint64_t count = 0;
     int rc = MYR_OK;
-    /* Later happenings are none of this run's. */
-    while (rc == MYR_OK && w->heap.count > 0 && w->heap.items[0].key <= w->scenario->length_ms) {
+    while (rc == MYR_OK && goes_on(w, until_ms)) {
         (void)myr_heap_pop(&w->heap, &item);
         if (w->sample_ms > 0) {
             sample(w, item.key);
@@ -258,7 +273,7 @@ static int play(struct world *w, struct myr_err *err)
         }
     }
     /* Time without happenings counts as well. */
-    w->now_ms = rc == MYR_OK ? w->scenario->length_ms : w->now_ms;
+    w->now_ms = rc == MYR_OK && !w->last ? until_ms : w->now_ms;
     return rc;
 }
 
@@ -267,10 +282,22 @@ static int play_out(struct world *w, struct myr_err *err)
 {
     MYR_ASSERT(w->now_ms == 0 && w->line.up && w->jobs); /* the controller is there before all */
     nature_begin(w);
-    int rc = play(w, err);
+    happen_to(w, w->now_ms + 60000, HAP_LOOK, MYR_NONE);
+    int rc = play(w, w->scenario->length_ms, err);
     sum_up(w);
-    MYR_TRY(rc);
-    return save_state(w, err);
+    if (rc == MYR_OK) {
+        rc = save_state(w, err);
+    }
+    /* What a run says of itself ends with its time: whether all ends is asked in a time of its own.
+     */
+    if (rc == MYR_OK && w->scenario->calms.ends && !w->result->stopped &&
+        w->now_ms == w->scenario->length_ms) {
+        w->sample_ms = 0;
+        calm_for_good(w);
+        rc = play(w, w->now_ms + LAST_MOST_MS, err);
+    }
+    judge(w);
+    return rc;
 }
 
 int myr_twin_run(const struct myr_scenario *scenario, const struct myr_twin_options *options,
@@ -284,6 +311,7 @@ int myr_twin_run(const struct myr_scenario *scenario, const struct myr_twin_opti
                       .result = ret};
     *ret = (struct myr_twin_result){.seed = options->seed, .planted = options->planted};
     MYR_TRY(world_begin(&w, err));
+    w.progress = progress_create(w.check, scenario);
     w.jobs = myr_xcalloc(w.job_count, sizeof(*w.jobs));
     w.job_of_id = myr_xcalloc(w.job_count, sizeof(uint32_t));
     w.sample_ms = options->samples > 0 ? scenario->length_ms / options->samples + 1 : 0;

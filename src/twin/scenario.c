@@ -33,6 +33,7 @@ static const struct field top_rows[] = {
     ROW("report_s", FIELD_S, AT(report_ms), 10, 3600),
     ROW("step_s", FIELD_S, AT(step_ms), 0.01, 3600),
     ROW("fence_fails_ppm", FIELD_U32, AT(fence_fails_ppm), 0, 1e6),
+    ROW("refuse_ppm", FIELD_U32, AT(refuse_ppm), 0, 1e6),
     ROW("check_every", FIELD_U64, AT(check_every), 1, 1e9),
 };
 static const struct field control_rows[] = {
@@ -73,6 +74,23 @@ static const struct field clock_rows[] = {
 static const struct field drain_rows[] = {
     ROW("per_day", FIELD_PER_DAY, AT(drains.every_ms), 0, 100000),
     ROW("hours", FIELD_H, AT(drains.length_ms), 0, 10000),
+    ROW("nodes", FIELD_U32, AT(drains.nodes), 1, 200000),
+};
+static const struct field hold_rows[] = {
+    ROW("per_day", FIELD_PER_DAY, AT(holds.every_ms), 0, 100000),
+    ROW("hours", FIELD_H, AT(holds.length_ms), 0, 10000),
+};
+static const struct field weight_rows[] = {
+    ROW("per_day", FIELD_PER_DAY, AT(weights.every_ms), 0, 100000),
+};
+static const struct field symptom_rows[] = {
+    ROW("per_day", FIELD_PER_DAY, AT(symptoms.every_ms), 0, 100000),
+    ROW("nodes", FIELD_U32, AT(symptoms.nodes), 1, 1000),
+};
+static const struct field calm_rows[] = {
+    ROW("per_day", FIELD_PER_DAY, AT(calms.every_ms), 0, 1000),
+    ROW("minutes", FIELD_MIN, AT(calms.length_ms), 1, 100000),
+    CHOICE("ends", AT(calms.ends), yes_names),
 };
 static const struct field window_rows[] = {
     ROW("first", FIELD_U32, offsetof(struct myr_scenario_window, first), 0, 200000),
@@ -93,6 +111,9 @@ static const struct field job_rows[] = {
     ROW("tenant", FIELD_U32, JOB(tenant), 0, 9999),
     ROW("priority", FIELD_I32, JOB(priority), -MYR_PRIORITY_MAX, MYR_PRIORITY_MAX),
     ROW("cancel_ppm", FIELD_U32, JOB(cancel_ppm), 0, 1e6),
+    ROW("after_ppm", FIELD_U32, JOB(after_ppm), 0, 1e6),
+    ROW("late_s", FIELD_S, JOB(late_ms), 0, 86400),
+    CHOICE("fixed", JOB(fixed), yes_names),
 };
 
 /* ---- lists of numbers ---- */
@@ -383,6 +404,9 @@ static void set_defaults(struct myr_scenario *s)
     s->crashes.length_ms = 30000;
     s->clock.step_ms = 3600000;
     s->drains.length_ms = 4 * 3600000;
+    s->drains.nodes = s->symptoms.nodes = 1;
+    s->holds.length_ms = 3600000;
+    s->calms.length_ms = 3 * 3600000;
 }
 
 static int64_t typical_ms(const struct myr_recovery *recovery, const char *key)
@@ -434,11 +458,14 @@ static int read_sections(struct myr_scenario *s, const struct myr_doc *doc, stru
         SECTION("cluster", cluster_rows),  SECTION("control", control_rows),
         SECTION("messages", message_rows), SECTION("partitions", partition_rows),
         SECTION("crashes", crash_rows),    SECTION("clock", clock_rows),
-        SECTION("drains", drain_rows),
+        SECTION("drains", drain_rows),     SECTION("holds", hold_rows),
+        SECTION("weights", weight_rows),   SECTION("symptoms", symptom_rows),
+        SECTION("calms", calm_rows),
     };
     static const char *const others[] = {"name",        "cluster",    "control", "jobs",  "faults",
                                          "messages",    "partitions", "crashes", "clock", "drains",
-                                         "maintenance", "leave_out",  "days"};
+                                         "maintenance", "leave_out",  "days",    "holds", "weights",
+                                         "symptoms",    "calms"};
     const struct myr_doc *days = myr_doc_get(doc, "days");
     double value;
     if (days && myr_doc_get(doc, "hours")) {
@@ -577,6 +604,10 @@ void myr_scenario_write(const struct myr_scenario *s, struct myr_buf *buf)
     put_section(buf, "crashes", crash_rows, MYR_ARRAY_COUNT(crash_rows), s);
     put_section(buf, "clock", clock_rows, MYR_ARRAY_COUNT(clock_rows), s);
     put_section(buf, "drains", drain_rows, MYR_ARRAY_COUNT(drain_rows), s);
+    put_section(buf, "holds", hold_rows, MYR_ARRAY_COUNT(hold_rows), s);
+    put_section(buf, "weights", weight_rows, MYR_ARRAY_COUNT(weight_rows), s);
+    put_section(buf, "symptoms", symptom_rows, MYR_ARRAY_COUNT(symptom_rows), s);
+    put_section(buf, "calms", calm_rows, MYR_ARRAY_COUNT(calm_rows), s);
     myr_buf_printf(buf, "faults: {rate: %s, times: %s, shows: %s}\n", s->rate ? s->rate : "none",
                    times_names[s->drawn], shows_names[s->shows]);
     myr_buf_puts(buf, s->group_count ? "jobs:\n" : "jobs: []\n");
