@@ -30,7 +30,7 @@ static void placed(struct myr_control *c, const struct myr_decision *decision)
         return; /* decided before the queue heard what has happened since; a stop follows */
     }
     uint32_t unfit = unfit_node(c, gang);
-    if (unfit != MYR_NONE) {
+    if (unfit != MYR_NONE && c->head.planted != MYR_PLANTED_CLAIM_ON_DRAINED) {
         placing_refuse(c, decision, unfit);
         return;
     }
@@ -126,7 +126,9 @@ static bool is_stopping(const struct myr_control *c, uint32_t at)
 {
     for (; at != MYR_NONE; at = slot_of(c, at)->next_in_job) {
         MYR_ASSERT(slot_of(c, at)->state != RANK_FREE);
-        if (rank_is_open(slot_of(c, at)) && !node_of(c, slot_of(c, at)->node)->lost) {
+        const struct node *node = node_of(c, slot_of(c, at)->node);
+        bool away = c->head.planted == MYR_PLANTED_BESIDE_ITSELF ? node->silent : node->lost;
+        if (rank_is_open(slot_of(c, at)) && !away) {
             return true;
         }
     }
@@ -140,6 +142,17 @@ static bool may_leave(const struct myr_control *c, const struct job *job)
     return job->spec.restart == MYR_RESTART_EPOCH && !is_stopping(c, job->first_rank);
 }
 
+/* The twin's planted fault: what is not heard is not there. */
+static void forget_open(struct myr_control *c, uint32_t id)
+{
+    for (uint32_t at = job_of(c, id)->first_rank; at != MYR_NONE;
+         at = slot_of(c, at)->next_in_job) {
+        if (rank_is_open(slot_of(c, at))) {
+            rank_close(c, at);
+        }
+    }
+}
+
 void job_settle(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);
@@ -150,7 +163,10 @@ void job_settle(struct myr_control *c, uint32_t id)
     }
     /* In place it would run twice: beside ranks that may run it only starts elsewhere. */
     if (job->after == AFTER_RESTART && job->open > 0 && !job->taken) {
-        return;
+        if (c->head.planted != MYR_PLANTED_BESIDE_ITSELF) {
+            return;
+        }
+        forget_open(c, id);
     }
     if (job->after == AFTER_RESTART && job->exits > 0 && job->whole) {
         job->after = AFTER_DONE; /* what one rank of a whole gang has finished, all have */

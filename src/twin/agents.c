@@ -96,9 +96,8 @@ static int64_t start_ms(struct world *w, uint32_t job, const struct myr_effect *
     return ms;
 }
 
-/* Why ranks cannot be started here; a sound node may refuse too, and a job have a fault of its own.
- */
-static enum myr_start refusal_of(const struct world *w, uint32_t id, const struct myr_effect *order)
+/* Why ranks cannot be started here; a sound node may refuse too, and a job have its own fault. */
+static enum myr_start fault_of(const struct world *w, uint32_t id, const struct myr_effect *order)
 {
     const struct wjob *job = job_at(w, id);
     struct myr_rng rng;
@@ -108,6 +107,25 @@ static enum myr_start refusal_of(const struct world *w, uint32_t id, const struc
     draw_init(&rng, w->seed, DRAW_REFUSE, (uint64_t)id << 32 | order->node, order->epoch);
     bool refused = !w->calm && draw_chance(&rng, w->scenario->refuse_ppm);
     return w->nodes[order->node].broken || refused ? MYR_START_NODE : MYR_START_OK;
+}
+
+/* An incarnation that could not be started is not tried again: whoever asks again is told so. */
+static enum myr_start refusal_of(struct world *w, uint32_t id, const struct myr_effect *order)
+{
+    struct wnode *node = node_at(w, order->node);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(node->refused); i++) {
+        if (node->refused[i].epoch == order->epoch && node->refused[i].job == id) {
+            return (enum myr_start)node->refused[i].code;
+        }
+    }
+    enum myr_start code = fault_of(w, id, order);
+    if (code != MYR_START_OK) {
+        size_t at = node->refused_next++ % MYR_ARRAY_COUNT(node->refused);
+        node->refused[at].job = id;
+        node->refused[at].epoch = order->epoch;
+        node->refused[at].code = code;
+    }
+    return code;
 }
 
 /*
@@ -372,6 +390,7 @@ void node_boot(struct world *w, uint32_t id, uint32_t life)
     /* Memory of the agent is of one boot; so are the images. */
     memset(node->stopped, 0, sizeof(node->stopped));
     memset(node->ran, 0, sizeof(node->ran));
+    memset(node->refused, 0, sizeof(node->refused));
     struct myr_event event = {.kind = MYR_EVENT_JOIN, .node = id, .boot = node->boot};
     MYR_ASSERT(node->boot > 0 && (node->cut_ms < 0) == (node->cut == 0));
     send_to_control(w, &event, 0);

@@ -15,6 +15,7 @@ const char *const rule_names[RULE_COUNT] = {
 /* What the books know of one job, from effects and from the world. */
 struct book_job {
     bool strict, work_done;     /* no two epochs at a time; the world has done its work */
+    bool in_place;              /* its next start is on the GPUs of the last one */
     uint32_t gpus_granted;      /* as the controller says */
     uint8_t state;              /* as told, and since when */
     int64_t since_ms;           /* in that state */
@@ -84,6 +85,14 @@ void check_violated(struct check *k, enum rule rule, const char *fmt, ...)
 {
     MYR_ASSERT((uint32_t)rule < RULE_COUNT);
     MYR_ASSERT(fmt);
+    if (getenv("JUDGE_DBG")) {
+        va_list a2;
+        va_start(a2, fmt);
+        fprintf(stderr, "V %lld %s: ", (long long)k->now_ms, rule_names[rule]);
+        vfprintf(stderr, fmt, a2);
+        fputc(10, stderr);
+        va_end(a2);
+    } /*DBG*/
     if (k->report.violations == 0) {
         va_list args;
         va_start(args, fmt);
@@ -273,6 +282,14 @@ static void job_says(struct check *k, const struct myr_effect *e)
                            job->gpus);
         }
         break;
+    case MYR_CONTROL_STARTING:
+        /* Placed anew it may wait for older ranks of its own; in place nothing may be there. */
+        if (job->in_place && job->live > 0 && job->live_epoch + 1 == e->epoch) {
+            check_violated(k, RULE_TWO_LIVES,
+                           "job %u is started in place in epoch %u, beside %s of epoch %u", e->job,
+                           e->epoch, MYR_COUNT(job->live, "rank"), job->live_epoch);
+        }
+        break;
     case MYR_CONTROL_DONE:
         if (!job->work_done) {
             check_violated(k, RULE_DONE_EARLY, "job %u is called done, its work is not", e->job);
@@ -309,6 +326,16 @@ static void node_says(struct check *k, const struct myr_effect *e)
     }
 }
 
+/* A job that is stopped starts again where it was, unless it is placed in between. */
+static void note_place(struct check *k, const struct myr_effect *e)
+{
+    if (e->state == MYR_CONTROL_PLACING) {
+        book(k, e->job)->in_place = false;
+    } else if (e->state == MYR_CONTROL_RECOVERING || e->state == MYR_CONTROL_SAVING) {
+        book(k, e->job)->in_place = true;
+    }
+}
+
 void check_effect(struct check *k, const struct myr_effect *e)
 {
     MYR_ASSERT(e->kind < MYR_EFFECT_KINDS);
@@ -330,6 +357,7 @@ void check_effect(struct check *k, const struct myr_effect *e)
         book(k, e->job)->state = e->state;
         /* Before it is judged: whatever is wrong with it, it has moved. */
         book(k, e->job)->since_ms = k->now_ms;
+        note_place(k, e);
         job_says(k, e);
         break;
     case MYR_EFFECT_NODE:

@@ -19,7 +19,21 @@ static void touch(struct progress *p, uint32_t node)
 static int64_t repairs_allowed(const struct progress *p)
 {
     int64_t share = (int64_t)p->scenario->shape.nodes * p->scenario->policy.drain_permille / 1000;
-    return (share > 0 ? share : 1) + p->approved;
+    return (share > 0 ? share : 1) + p->approved_most;
+}
+
+/*
+ * What was approved once counts until all that it was for are back: a node that was given up then
+ * may be empty only now.
+ */
+static void set_out(struct progress *p, uint32_t node, uint8_t state)
+{
+    bool out = state == MYR_NODE_DRAINING || state == MYR_NODE_DRAINED || state == MYR_NODE_REPAIR;
+    if (p->nodes[node].out != out) {
+        p->nodes[node].out = out;
+        p->out += out ? 1U : -1U;
+    }
+    p->approved_most = p->out == 0 ? p->approved : p->approved_most;
 }
 
 static void set_repair(struct progress *p, uint32_t node, bool repair)
@@ -73,6 +87,7 @@ void progress_begin(struct progress *p, const struct myr_event *event, int64_t n
         break;
     case MYR_EVENT_APPROVE:
         p->approved = event->value < 0 ? 0 : event->value;
+        p->approved_most = p->approved > p->approved_most ? p->approved : p->approved_most;
         break;
     case MYR_EVENT_STARTED:
         note_refusal(p, event);
@@ -180,6 +195,7 @@ static void node_says(struct progress *p, const struct myr_effect *e)
 {
     struct pnode *n = &p->nodes[e->node];
     n->state = e->state;
+    set_out(p, e->node, e->state);
     /* What is no longer to be used is kept for nobody. */
     if (e->state != MYR_NODE_HEALTHY && e->state != MYR_NODE_SUSPECT) {
         n->kept_for = 0;

@@ -30,6 +30,7 @@ struct pnode {
     uint8_t state; /* enum myr_node_state, as told */
     bool drained, held, doubted;
     bool repair;        /* given to repair by the controller itself */
+    bool out;           /* being emptied, or empty, for whatever reason */
     bool counted;       /* in 'usable' and 'with_free' */
     bool touched;       /* in the list of this event */
     uint32_t free;      /* GPUs, as they were counted */
@@ -65,7 +66,9 @@ struct progress {
     uint32_t with_free[65]; /* usable nodes, by their free GPUs */
     uint32_t usable;
     uint32_t repairs; /* nodes that the controller itself has given away */
-    int64_t approved; /* ... and may beside its limit */
+    uint32_t out;     /* nodes that are to be empty */
+    int64_t approved; /* so many may be given away beside the limit */
+    int64_t approved_most;
     int64_t now_ms, last_ms;
     int64_t up_ms;    /* time in which a controller was there */
     int64_t lag_ms;   /* ... and in which none was */

@@ -5,6 +5,7 @@
  */
 #include "myriad/twin/run.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "progress.h"
@@ -14,8 +15,7 @@
 #define LAST_MOST_MS (INT64_C(365) * 86400 * 1000)
 
 /* What concerns the controller's seat is taken here, the rest by the world. */
-static int take(struct world *w, enum happening what, uint32_t id, uint32_t serial,
-                struct myr_err *err)
+static void take(struct world *w, enum happening what, uint32_t id, uint32_t serial)
 {
     MYR_ASSERT((uint32_t)what <= HAP_LOOK && serial <= 0xffffff);
     switch (what) {
@@ -23,8 +23,8 @@ static int take(struct world *w, enum happening what, uint32_t id, uint32_t seri
         seat_tick(w, serial);
         break;
     case HAP_RESTART:
-        /* A journal that cannot be read ends the run: there is no controller any more. */
-        return seat_restart(w, err);
+        seat_restart(w);
+        break;
     case HAP_CRASH:
         seat_dies(w);
         break;
@@ -34,7 +34,6 @@ static int take(struct world *w, enum happening what, uint32_t id, uint32_t seri
     default:
         turn(w, what, id, serial);
     }
-    return MYR_OK;
 }
 
 /* ---- what is told in the end ---- */
@@ -212,6 +211,13 @@ static void judge(struct world *w)
     struct myr_twin_result *r = w->result;
     const struct check_report *report = check_report(w->check);
     r->violations = report->violations;
+    static_assert((uint32_t)RULE_COUNT <= (uint32_t)MYR_TWIN_RULES, "room for all");
+    for (uint32_t rule = 0; rule < RULE_COUNT; rule++) {
+        if (report->by_rule[rule] > 0) {
+            r->broken[r->broken_count].rule = rule_names[rule];
+            r->broken[r->broken_count++].count = report->by_rule[rule];
+        }
+    }
     r->first_violation_ms = report->first_ms;
     r->first_rule = report->violations ? rule_names[report->first_rule] : NULL;
     memcpy(r->first_violation, report->first, sizeof(r->first_violation));
@@ -244,13 +250,12 @@ static bool goes_on(const struct world *w, int64_t until_ms)
     return w->heap.count > 0 && w->heap.items[0].key <= until_ms && !(w->last && calm_is_over(w));
 }
 
-static int play(struct world *w, int64_t until_ms, struct myr_err *err)
+static void play(struct world *w, int64_t until_ms)
 {
     const struct myr_twin_options *options = w->options;
     struct myr_heap_item item;
     uint64_t count = 0;
-    int rc = MYR_OK;
-    while (rc == MYR_OK && goes_on(w, until_ms)) {
+    while (!w->ended && goes_on(w, until_ms)) {
         (void)myr_heap_pop(&w->heap, &item);
         if (w->sample_ms > 0) {
             sample(w, item.key);
@@ -258,23 +263,20 @@ static int play(struct world *w, int64_t until_ms, struct myr_err *err)
         MYR_ASSERT(item.key >= w->now_ms); /* one after the other */
         w->now_ms = item.key;
         check_time(w->check, w->now_ms);
-        rc = take(w, (enum happening)(item.value >> 56), (uint32_t)item.value,
-                  (uint32_t)(item.value >> 32) & 0xffffff, err);
+        take(w, (enum happening)(item.value >> 56), (uint32_t)item.value,
+             (uint32_t)(item.value >> 32) & 0xffffff);
         /* Often enough to be seen, seldom enough to cost nothing. */
         if (options->progress && ++count % 4096 == 0) {
             options->progress(options->context, w->now_ms, w->scenario->length_ms);
         }
         if (options->stop_at_violation && check_report(w->check)->violations > 0) {
-            w->result->stopped = true;
-            return rc;
+            w->result->stopped = w->ended = true;
         }
-        if (options->events_most > 0 && w->result->events >= options->events_most) {
-            return rc;
-        }
+        w->ended =
+            w->ended || (options->events_most > 0 && w->result->events >= options->events_most);
     }
     /* Time without happenings counts as well. */
-    w->now_ms = rc == MYR_OK && !w->last ? until_ms : w->now_ms;
-    return rc;
+    w->now_ms = w->ended || w->last ? w->now_ms : until_ms;
 }
 
 /* Summed up also where it broke off; a state is saved only of what ran to its end. */
@@ -283,18 +285,14 @@ static int play_out(struct world *w, struct myr_err *err)
     MYR_ASSERT(w->now_ms == 0 && w->line.up && w->jobs); /* the controller is there before all */
     nature_begin(w);
     happen_to(w, w->now_ms + 60000, HAP_LOOK, MYR_NONE);
-    int rc = play(w, w->scenario->length_ms, err);
+    play(w, w->scenario->length_ms);
     sum_up(w);
-    if (rc == MYR_OK) {
-        rc = save_state(w, err);
-    }
-    /* What a run says of itself ends with its time: whether all ends is asked in a time of its own.
-     */
-    if (rc == MYR_OK && w->scenario->calms.ends && !w->result->stopped &&
-        w->now_ms == w->scenario->length_ms) {
+    int rc = save_state(w, err);
+    /* What a run says of itself ends with its time: whether all ends is asked in another. */
+    if (w->scenario->calms.ends && !w->ended) {
         w->sample_ms = 0;
         calm_for_good(w);
-        rc = play(w, w->now_ms + LAST_MOST_MS, err);
+        play(w, w->now_ms + LAST_MOST_MS);
     }
     judge(w);
     return rc;

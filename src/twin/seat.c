@@ -414,13 +414,18 @@ static void reconnect(struct world *w)
     }
 }
 
-int seat_restart(struct world *w, struct myr_err *err)
+void seat_restart(struct world *w)
 {
+    struct myr_err err = {};
     struct seat *seat = &w->seat;
     struct myr_event event = {.kind = MYR_EVENT_TAKEOVER};
     MYR_ASSERT(!w->line.up && !seat->control && w->line.down_ms >= 0);
     /* From what was written, as a new process would. */
-    MYR_TRY(seat_recover(seat, &seat->control, err));
+    if (seat_recover(seat, &seat->control, &err) < 0) {
+        check_violated(w->check, RULE_JOURNAL, "%.150s", err.message);
+        w->ended = true; /* there is no controller any more */
+        return;
+    }
     if (seat->dead_hash && seat->dead_hash != myr_control_hash(seat->control)) {
         check_violated(w->check, RULE_JOURNAL, "the state after a crash is not the one before");
     }
@@ -434,7 +439,6 @@ int seat_restart(struct world *w, struct myr_err *err)
     find_jobs(w);
     (void)seat_take(w, &event);
     reconnect(w);
-    return MYR_OK;
 }
 
 void seat_dies(struct world *w)

@@ -82,8 +82,12 @@ struct wnode {
         uint32_t job, epoch, used;
     } stopped[64]; /* the agent's memory: never start these again; the least used goes first */
     uint32_t stopped_uses; /* counts uses, so that the oldest is known */
-    uint32_t ran[8];       /* jobs whose image is here */
-    uint32_t ran_next;     /* a ring: where the next goes */
+    struct {
+        uint32_t job, epoch, code;
+    } refused[16]; /* a ring: what was tried once, and answered with this, is not tried again */
+    uint32_t refused_next;
+    uint32_t ran[8];   /* jobs whose image is here */
+    uint32_t ran_next; /* a ring: where the next goes */
 };
 
 struct wrank {
@@ -178,6 +182,7 @@ struct world {
     uint64_t holds_drawn, weights_drawn, symptoms_drawn, calms_drawn;
     uint32_t calms;                    /* so far: what an earlier trouble was to end with is void */
     bool calm, last;                   /* no trouble now; nor ever again */
+    bool ended;                        /* broken off: nobody controls, or nobody looks any more */
     uint64_t gpu_ms_running;           /* of all incarnations that have ended */
     uint64_t gpu_ms_kept;              /* of them, whose work was not lost */
     uint32_t busy_gpus;                /* that make progress now */
@@ -281,7 +286,7 @@ void seat_tick(struct world *w, uint32_t serial);
 /* Snapshot and journal, read back. */
 MYR_MUST_USE int seat_recover(const struct seat *seat, struct myr_control **ret,
                               struct myr_err *err);
-MYR_MUST_USE int seat_restart(struct world *w, struct myr_err *err);
+void seat_restart(struct world *w);
 /* Nature strikes the controller: it dies at its next event; its clock jumps. */
 void seat_dies(struct world *w);
 void seat_jumps(struct world *w);

@@ -36,7 +36,7 @@ struct myr_twin_long_job {
     double hours, ettr;
 };
 
-enum { MYR_TWIN_LONG_JOBS = 16 };
+enum { MYR_TWIN_LONG_JOBS = 16, MYR_TWIN_RULES = 32 };
 
 struct myr_twin_result {
     uint64_t seed, events, effects;
@@ -58,6 +58,11 @@ struct myr_twin_result {
     struct myr_twin_long_job longest[MYR_TWIN_LONG_JOBS];
     uint32_t long_count;
     uint64_t violations;
+    struct {
+        const char *rule;
+        uint64_t count;
+    } broken[MYR_TWIN_RULES]; /* those that were, in the order of the rules */
+    uint32_t broken_count;
     int64_t first_violation_ms;
     const char *first_rule; /* a word; NULL: none was broken */
     char first_violation[200];
