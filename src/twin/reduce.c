@@ -8,6 +8,7 @@
  * way again.
  */
 #include "reduce.h"
+#include "vary.h"
 
 #include <stdlib.h>
 
@@ -288,64 +289,6 @@ static void take_fewer_jobs(struct reduction *it)
     free(left);
 }
 
-/* None, as given, or four or sixteen times as much. */
-static uint32_t times_more(struct reduction *it)
-{
-    /* As given twice as likely as any other. */
-    static const uint32_t factors[] = {0, 1, 1, 4, 16};
-    return factors[myr_rng_below(&it->rng, MYR_ARRAY_COUNT(factors))];
-}
-
-/* A chance that is none, as given, or several times as large. */
-static void draw_ppm(struct reduction *it, uint32_t given, uint32_t *ret)
-{
-    MYR_ASSERT(given <= 1000000);
-    uint64_t ppm = (uint64_t)given * times_more(it);
-    /* At most three in ten, unless more was given. */
-    *ret = ppm < 300000 ? (uint32_t)ppm : given > 300000 ? given : 300000;
-    MYR_ASSERT(*ret <= 1000000);
-}
-
-/* The same for a mean time: 0 is never. */
-static void draw_every(struct reduction *it, int64_t given, int64_t *ret)
-{
-    MYR_ASSERT(given >= 0);
-    uint32_t factor = times_more(it);
-    int64_t every = factor == 0 ? 0 : given / factor;
-    /* Never more often than every minute, unless it was given so. */
-    *ret = every > 0 && every < 60000 ? (given < 60000 ? given : 60000) : every;
-    MYR_ASSERT(*ret >= 0 && *ret <= given); /* never more seldom than it was, but for never */
-}
-
-/* From what was given at first, not from the case at hand: what went may come back. */
-static void draw_trouble(struct reduction *it)
-{
-    struct myr_scenario *s = it->scenario;
-    const struct myr_scenario *given = &it->given;
-    s->messages = given->messages;
-    draw_ppm(it, given->messages.lost_ppm, &s->messages.lost_ppm);
-    draw_ppm(it, given->messages.twice_ppm, &s->messages.twice_ppm);
-    draw_ppm(it, given->messages.late_ppm, &s->messages.late_ppm);
-    draw_every(it, given->partitions.every_ms, &s->partitions.every_ms);
-    draw_every(it, given->crashes.every_ms, &s->crashes.every_ms);
-    s->crashes.every_events = given->crashes.every_events;
-    draw_every(it, given->clock.every_ms, &s->clock.every_ms);
-    draw_every(it, given->drains.every_ms, &s->drains.every_ms);
-    draw_every(it, given->holds.every_ms, &s->holds.every_ms);
-    draw_every(it, given->weights.every_ms, &s->weights.every_ms);
-    draw_every(it, given->symptoms.every_ms, &s->symptoms.every_ms);
-    draw_every(it, given->calms.every_ms, &s->calms.every_ms);
-    s->calms.ends = given->calms.ends;
-    s->refuse_ppm = given->refuse_ppm;
-    /* Faults are in three of four worlds. */
-    bool faults = myr_rng_below(&it->rng, 4) > 0;
-    s->class_count = faults ? given->class_count : 0;
-    s->rate = faults ? given->rate : NULL;
-    s->window_count = given->window_count;
-    s->fence_fails_ppm = given->fence_fails_ppm;
-    s->drawn = given->drawn;
-}
-
 /* Half of the nodes, where every job and window of the scenario still has its place. */
 static void halve_nodes(struct myr_scenario *s)
 {
@@ -375,7 +318,7 @@ static bool play_smaller(struct reduction *it)
     struct myr_scenario_list lists[MYR_SCENARIO_LISTS];
     copy_left_out(lists, s);
     take_fewer_jobs(it);
-    draw_trouble(it);
+    vary_trouble(s, &it->given, &it->rng);
     /* Every second time, where it can be. */
     if (myr_rng_below(&it->rng, 2) == 0) {
         halve_nodes(s);
