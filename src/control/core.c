@@ -310,6 +310,19 @@ static void take(struct myr_control *c, const struct myr_event *event)
     }
 }
 
+/* What has to be done with its nodes is not the job's own matter. */
+static void take_job_deadline(struct myr_control *c, uint32_t id)
+{
+    enum job_due due = job_deadline(c, id);
+    if (due == DUE_HUNG) {
+        node_blame_all(c, id);
+        job_settle(c, id);
+    } else if (due == DUE_LATE) {
+        node_blame_late(c, id);
+        job_settle(c, id);
+    }
+}
+
 /* One deadline may set another that is due as well. */
 static void take_deadlines(struct myr_control *c)
 {
@@ -319,9 +332,8 @@ static void take_deadlines(struct myr_control *c)
         MYR_ASSERT(timer.kind <= TIMER_JOB);
         if (timer.kind == TIMER_NODE) {
             node_deadline(c, timer.id);
-        } else if (job_deadline(c, timer.id)) {
-            node_blame_all(c, timer.id);
-            job_settle(c, timer.id);
+        } else {
+            take_job_deadline(c, timer.id);
         }
     }
     MYR_ASSERT(c->timers.count == 0 || c->timers.items[0].at_ms > c->head.steady_ms);

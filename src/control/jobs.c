@@ -7,17 +7,34 @@
  */
 #include "state.h"
 
-/* GPUs may have been kept for the job since before their node was drained, or fell silent. */
-static uint32_t unfit_node(const struct myr_control *c, const struct myr_gang *gang)
+/*
+ * When it may start again: a second after an incarnation that came to nothing, two after the next,
+ * then four, so that what comes late, as a mount does, is still waited for when retries are few.
+ */
+static int64_t again_ms(const struct job *job)
 {
-    MYR_ASSERT(gang->count > 0);
-    for (uint32_t i = 0; i < gang->count; i++) {
-        const struct node *node = node_of(c, gang->shares[i].node);
-        if (node->shut || node->gone) {
-            return gang->shares[i].node;
-        }
+    if (job->tries == 0 || job->stopped_ms < 0) {
+        return 0;
     }
-    return MYR_NONE;
+    int64_t wait_ms = job->tries <= 16 ? INT64_C(1000) << (job->tries - 1) : INT64_MAX;
+    int64_t most_ms = 1000 * (int64_t)MYR_AGAIN_S_MAX;
+    return job->stopped_ms + (wait_ms < most_ms ? wait_ms : most_ms);
+}
+
+/* All its ranks are its own and run nowhere: they are started when it is time. */
+static void launch_later(struct myr_control *c, uint32_t id)
+{
+    struct job *job = job_of(c, id);
+    MYR_ASSERT(job->open == 0 && job->epoch > 0 && again_ms(job) > c->head.steady_ms);
+    for (uint32_t at = job->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_in_job) {
+        slot_of(c, at)->state = RANK_CLOSED;
+        slot_of(c, at)->epoch = job->epoch;
+        slot_of(c, at)->run = job->run;
+    }
+    job->up = job->exits = job->whole = 0;
+    job->after = AFTER_RESTART;
+    emit_job(c, id, MYR_CONTROL_RECOVERING);
+    timer_set(c, TIMER_JOB, id, again_ms(job));
 }
 
 /* The queue gives it GPUs. */
@@ -29,9 +46,10 @@ static void placed(struct myr_control *c, const struct myr_decision *decision)
     if (job_is_over(job) || gang->count == 0) {
         return; /* decided before the queue heard what has happened since; a stop follows */
     }
-    uint32_t unfit = unfit_node(c, gang);
-    if (unfit != MYR_NONE && c->head.planted != MYR_PLANTED_CLAIM_ON_DRAINED) {
-        placing_refuse(c, decision, unfit);
+    /* GPUs may have been kept for it since before their node was drained, or fell silent. */
+    if (placing_fit(c, decision->job) != PLACE_FIT &&
+        c->head.planted != MYR_PLANTED_CLAIM_ON_DRAINED) {
+        placing_mend(c, decision->job, decision->epoch);
         return;
     }
     /* Ranks of an earlier run that nobody heard of stay behind, and stop when they are heard. */
@@ -63,8 +81,12 @@ static void placed(struct myr_control *c, const struct myr_decision *decision)
         first += (uint32_t)__builtin_popcountll(share->gpus);
     }
     MYR_ASSERT(job->ranks == gang->count);
-    launch(c, decision->job);
-    MYR_ASSERT(job->open == job->ranks && job->after == AFTER_NONE);
+    if (again_ms(job) > c->head.steady_ms) {
+        launch_later(c, decision->job);
+    } else {
+        launch(c, decision->job);
+    }
+    MYR_ASSERT(job->open == job->ranks || job->after == AFTER_RESTART);
 }
 
 /* It is over. Ranks that nobody heard of are still to be stopped when their nodes are back. */
@@ -100,7 +122,10 @@ static void end(struct myr_control *c, uint32_t id, enum myr_control_job_state s
     }
 }
 
-/* All ranks are gone: in place again, or back to the queue where that has taken its GPUs. */
+/*
+ * All ranks are gone: in place again when it is time and all its nodes are fit, or back to the
+ * queue where that has taken its GPUs.
+ */
 static void restart(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);
@@ -114,6 +139,19 @@ static void restart(struct myr_control *c, uint32_t id)
         return;
     }
     MYR_ASSERT(job->open == 0 && job->ranks > 0);
+    if (again_ms(job) > c->head.steady_ms) {
+        timer_set(c, TIMER_JOB, id, again_ms(job));
+        return;
+    }
+    switch (placing_fit(c, id)) {
+    case PLACE_UNFIT:
+        placing_mend(c, id, job->run); /* the queue stops this run, and finds other nodes */
+        return;
+    case PLACE_UNHEARD: /* it is back before long, or lost: then the queue knows */
+        return;
+    case PLACE_FIT:
+        break;
+    }
     for (uint32_t at = job->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_in_job) {
         MYR_ASSERT(slot_of(c, at)->state == RANK_CLOSED);
         slot_of(c, at)->state = RANK_GRANTED;
@@ -186,8 +224,9 @@ void job_settle(struct myr_control *c, uint32_t id)
         restart(c, id);
         break;
     }
-    /* What was to come has come. */
-    MYR_ASSERT(job_is_over(job) || job->after == AFTER_NONE);
+    /* What was to come has come, or has a time at which it is tried again. */
+    MYR_ASSERT(job_is_over(job) || job->after == AFTER_NONE ||
+               (job->after == AFTER_RESTART && job->ranks > 0 && job->deadline_ms >= 0));
     MYR_ASSERT(!job_is_over(job) || (job->ranks == 0 && job->open == 0));
 }
 
@@ -226,7 +265,16 @@ static void count_failure(struct myr_control *c, struct job *job)
     job->failures++;
 }
 
-void job_failed(struct myr_control *c, uint32_t id)
+/* An incarnation that made a step, or was up for long, says that the next one need not wait. */
+static void count_try(struct myr_control *c, struct job *job)
+{
+    int64_t up_ms = c->head.steady_ms - job->started_ms;
+    MYR_ASSERT(up_ms >= 0 && job->after == AFTER_NONE);
+    bool worked = job->steps || (job->whole && up_ms >= 1000 * (int64_t)MYR_AGAIN_S_MAX);
+    job->tries = worked ? 0 : job->tries < UINT8_MAX ? job->tries + 1 : UINT8_MAX;
+}
+
+void job_failed(struct myr_control *c, uint32_t id, bool own)
 {
     struct job *job = job_of(c, id);
     if (job_is_over(job) || job->after != AFTER_NONE || job->ranks == 0) {
@@ -234,6 +282,9 @@ void job_failed(struct myr_control *c, uint32_t id)
     }
     MYR_ASSERT(job->epoch > 0 && job->open <= job->ranks);
     count_failure(c, job);
+    if (own) {
+        count_try(c, job);
+    }
     emit_job(c, id, MYR_CONTROL_RECOVERING);
     /* No time to save: a gang that has lost a rank makes no progress. */
     job_halt(c, id, job->failures > job->spec.retries ? AFTER_FAILED : AFTER_RESTART, 0);
@@ -362,15 +413,12 @@ static uint32_t find_rank(const struct myr_control *c, uint32_t node, uint32_t j
 }
 
 /* Not whole in time: taken back, without counting against the job. */
-void job_start_failed(struct myr_control *c, uint32_t id, uint32_t node)
+void job_start_failed(struct myr_control *c, uint32_t id)
 {
     MYR_ASSERT(job_of(c, id)->after == AFTER_NONE && job_of(c, id)->ranks > 0);
-    MYR_ASSERT(node == MYR_NONE || node < c->shape.nodes);
+    count_try(c, job_of(c, id));
     emit_job(c, id, MYR_CONTROL_RECOVERING);
     job_halt(c, id, AFTER_RESTART, 0);
-    if (!job_of(c, id)->confirmed) { /* else it was a start in place: the queue need not know */
-        placing_start_failed(c, id, node);
-    }
     job_settle(c, id);
 }
 
@@ -449,6 +497,7 @@ static void own_fault(struct myr_control *c, uint32_t id)
     struct job *job = job_of(c, id);
     MYR_ASSERT(job->after == AFTER_NONE && job->ranks > 0);
     count_failure(c, job);
+    count_try(c, job);
     emit_job(c, id, MYR_CONTROL_RECOVERING);
     job_halt(c, id, job->failures > job->spec.retries ? AFTER_FAILED : AFTER_RESTART, 0);
     job_settle(c, id);
@@ -499,7 +548,7 @@ bool job_started(struct myr_control *c, const struct myr_event *event)
     if (event->code != 0 && rank->state == RANK_STARTING) {
         job_rank_gone(c, at);
         if (job->after == AFTER_NONE) {
-            job_start_failed(c, event->job, event->node);
+            job_start_failed(c, event->job);
         }
         return false;
     }
@@ -526,7 +575,7 @@ void job_stopped(struct myr_control *c, const struct myr_event *event)
         MYR_ASSERT(slot_of(c, at)->node == event->node);
         job_rank_gone(c, at); /* which may change the list */
         if (!asked) { /* nobody wanted that: the agent's lease ran out, or somebody killed it */
-            job_failed(c, event->job);
+            job_failed(c, event->job, true);
             job_settle(c, event->job);
         }
     }
@@ -564,7 +613,7 @@ bool job_exited(struct myr_control *c, const struct myr_event *event)
     if (old || asked || done) {
         return true;
     }
-    job_failed(c, event->job);
+    job_failed(c, event->job, true);
     return event->code == 0;
 }
 

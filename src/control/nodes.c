@@ -179,7 +179,7 @@ static void fail_jobs(struct myr_control *c, uint32_t id)
         next = rank->next_on_node;
         MYR_ASSERT(rank->node == id && rank->state != RANK_FREE);
         if (!rank->old && rank_is_open(rank)) {
-            job_failed(c, rank->job);
+            job_failed(c, rank->job, false);
         }
     }
 }
@@ -500,13 +500,45 @@ void node_blame(struct myr_control *c, uint32_t id, uint32_t job, bool certain)
         fail_jobs(c, id);
         return;
     }
-    for (uint32_t at = node->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_on_node) {
+    /* A node that could not start its part is replaced if it can be, and not waited for. */
+    for (uint32_t at = node->first_rank; at != MYR_NONE && !certain;
+         at = slot_of(c, at)->next_on_node) {
         if (slot_of(c, at)->job == job) {
             job_suspect(c, at);
         }
     }
     if (!node->silent) {
         node_test(c, id);
+    }
+}
+
+/* One part of a gang in so many, or one node, is late by itself; more are late for a reason. */
+enum { LATE_PART = 16 };
+
+/*
+ * A start window is over. A late node has not said that it could not, as a bad answer does: an
+ * image may be slow to come. All that are heard are tested, and so replaced if they can be; but
+ * only few at a time are blamed, for a slow store must not cost a cluster its nodes.
+ */
+void node_blame_late(struct myr_control *c, uint32_t id)
+{
+    const struct job *job = job_of(c, id);
+    MYR_CLEANUP(myr_free_at) uint32_t *late = myr_xcalloc(job->ranks, sizeof(*late));
+    uint32_t count = 0, ranks = job->ranks;
+    MYR_ASSERT(job->after == AFTER_NONE && job->state == MYR_CONTROL_STARTING);
+    for (uint32_t at = job->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_in_job) {
+        uint32_t node = slot_of(c, at)->node;
+        if (slot_of(c, at)->state == RANK_STARTING && !node_of(c, node)->silent) {
+            late[count++] = node;
+        }
+    }
+    job_start_failed(c, id);
+    for (uint32_t i = 0; i < count; i++) {
+        if (count == 1 || count <= ranks / LATE_PART) {
+            node_blame(c, late[i], id, true);
+        } else {
+            node_test(c, late[i]);
+        }
     }
 }
 

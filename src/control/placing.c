@@ -2,8 +2,8 @@
  * placing: everything that the core asks of the queue, or tells it, in one place.
  *
  * The queue decides who gets which GPUs; it learns from here what came true. Jobs have the same id
- * in both. What the queue answers with MYR_ESTALE has been overtaken by another decision of its
- * own, which is on its way.
+ * in both, and between two events both say the same of each: what has a run here has the same run
+ * there, or the queue has taken that away and the core has been told so.
  */
 #include "state.h"
 
@@ -15,13 +15,13 @@ static int64_t now_s(const struct myr_control *c)
 }
 
 /*
- * Anything but "too late" is a bug of ours, or a state that somebody made up. The queue has changed
- * nothing then, and a controller lives on; the twin counts it as a broken invariant.
+ * A refusal, "too late" as well, is a bug of ours, or a state that somebody made up. The queue has
+ * changed nothing then, and a controller lives on; the twin counts it as a broken invariant.
  */
 static void told(struct myr_control *c, int rc)
 {
     MYR_ASSERT(rc <= 0);
-    c->refusals += rc != MYR_OK && rc != MYR_ESTALE && rc != MYR_ENOENT;
+    c->refusals += rc != MYR_OK;
     c->dirty = true;
 }
 
@@ -55,11 +55,32 @@ void placing_started(struct myr_control *c, uint32_t id)
     told(c, myr_queue_started(c->queue, now_s(c), id, job_of(c, id)->run));
 }
 
-void placing_start_failed(struct myr_control *c, uint32_t id, uint32_t node)
+enum place_fit placing_fit(const struct myr_control *c, uint32_t id)
 {
-    MYR_ASSERT(node == MYR_NONE || node < c->shape.nodes);
-    MYR_ASSERT(!job_of(c, id)->confirmed); /* of a run that came up the queue hears otherwise */
-    told(c, myr_queue_start_failed(c->queue, now_s(c), id, job_of(c, id)->run, node));
+    const struct myr_gang *gang = myr_queue_gang(c->queue, id);
+    /* Without a gang there the queue has stopped this run, and its decision is on the way. */
+    bool unheard = gang->count == 0, unfit = false;
+    for (uint32_t i = 0; i < gang->count; i++) {
+        const struct node *node = node_of(c, gang->shares[i].node);
+        unheard = unheard || node->silent || node->gone;
+        unfit = unfit || node->shut;
+    }
+    return unheard ? PLACE_UNHEARD : unfit ? PLACE_UNFIT : PLACE_FIT;
+}
+
+void placing_mend(struct myr_control *c, uint32_t id, uint32_t run)
+{
+    const struct myr_gang *gang = myr_queue_gang(c->queue, id);
+    MYR_CLEANUP(myr_free_at) uint32_t *bad = myr_xcalloc(gang->count, sizeof(*bad));
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < gang->count; i++) {
+        const struct node *node = node_of(c, gang->shares[i].node);
+        if (node->shut || node->gone) {
+            bad[count++] = gang->shares[i].node;
+        }
+    }
+    MYR_ASSERT(count > 0); /* only for that */
+    told(c, myr_queue_mend(c->queue, now_s(c), id, run, bad, count));
 }
 
 void placing_gone(struct myr_control *c, uint32_t id)
@@ -74,7 +95,9 @@ void placing_gone(struct myr_control *c, uint32_t id)
     }
     /* In place the job keeps its GPUs: the queue need not know. */
     if (rank->old || job_of(c, rank->job)->taken) {
-        told(c, myr_queue_stopped(c->queue, now_s(c), rank->job, rank->run, rank->node));
+        int rc = myr_queue_stopped(c->queue, now_s(c), rank->job, rank->run, rank->node);
+        /* With the planted one it is told twice: that is for others to find. */
+        told(c, c->head.planted == MYR_PLANTED_DOUBLE_GRANT ? MYR_OK : rc);
         rank_release(c, id);
         MYR_ASSERT(rank->released);
     }
@@ -86,19 +109,11 @@ void placing_done(struct myr_control *c, uint32_t id)
     MYR_ASSERT(job->after == AFTER_DONE);
     if (!job->ending) {
         job->ending = 1;
-        int rc = myr_queue_exited(c->queue, now_s(c), id, job->run, MYR_EXIT_OK);
         /* Where the queue was about to move it, there is nothing left to move; but it is done, and
          * jobs may wait for just that. */
-        told(c, rc == MYR_ESTALE ? myr_queue_succeeded(c->queue, now_s(c), id) : rc);
+        told(c, job->taken ? myr_queue_succeeded(c->queue, now_s(c), id)
+                           : myr_queue_exited(c->queue, now_s(c), id, job->run, MYR_EXIT_OK));
     }
-}
-
-void placing_refuse(struct myr_control *c, const struct myr_decision *start, uint32_t node)
-{
-    MYR_ASSERT(start->kind == MYR_DECIDE_START && node < c->shape.nodes);
-    MYR_ASSERT(start->job < c->jobs.count);
-    MYR_ASSERT(node_of(c, node)->gone || node_of(c, node)->shut); /* only for that */
-    told(c, myr_queue_start_failed(c->queue, now_s(c), start->job, start->epoch, node));
 }
 
 void placing_over(struct myr_control *c, uint32_t id, uint32_t run)
@@ -112,7 +127,10 @@ void placing_cancel(struct myr_control *c, uint32_t id)
     struct job *job = job_of(c, id);
     if (!job->ending) {
         job->ending = 1;
-        told(c, myr_queue_cancel(c->queue, now_s(c), id));
+        int rc = myr_queue_cancel(c->queue, now_s(c), id);
+        /* Whoever waits for a job that did not end well the queue has ended by itself. */
+        bool known = rc == MYR_OK || job->spec.after == 0;
+        told(c, known ? rc : MYR_OK);
     }
 }
 

@@ -297,6 +297,16 @@ static bool waits_in_vain(const struct myr_control *c, const struct job *job)
     return vain;
 }
 
+/* Of a job that goes on: it has a run here just where the queue has it on nodes, and the same. */
+static bool runs_agree(const struct job *job, const struct myr_job_view *view)
+{
+    bool on = view->state == MYR_JOB_RUNS || view->state == MYR_JOB_STARTING;
+    bool run = job->ranks > 0 && !job->taken;
+    return job_is_over(job) || job->ending ||
+           (on == run && (!run || view->epoch == job->run) &&
+            (!run || (view->state == MYR_JOB_RUNS) == job->confirmed));
+}
+
 /* The core's jobs, nodes and time are those that the queue knows. */
 static bool queue_agrees(const struct myr_control *c)
 {
@@ -306,7 +316,8 @@ static bool queue_agrees(const struct myr_control *c)
         bool known = myr_queue_view(c->queue, j, &view) == MYR_OK;
         /* Forgotten by the queue it must be over, or as good as that; else both tell the same. */
         if (known && (view.epoch > COUNT_MAX || job->run > view.epoch || job->unrun > view.epoch ||
-                      job->spec.gpus != view.gpus || job->spec.tenant != view.tenant)) {
+                      job->spec.gpus != view.gpus || job->spec.tenant != view.tenant ||
+                      !runs_agree(job, &view))) {
             return false;
         }
         if (!known && !job_is_over(job) && !waits_in_vain(c, job)) {

@@ -96,8 +96,10 @@ struct job {
     uint32_t failures;               /* that count against its retries */
     uint32_t unrun;     /* a run of the queue's that never came to be and is not yet told of; 0 */
     uint32_t whole;     /* all ranks of this incarnation have been up */
-    uint16_t confirmed; /* the queue was told that this run of it is up */
-    uint16_t steps;     /* this incarnation has made some */
+    uint8_t confirmed; /* the queue was told that this run of it is up */
+    uint8_t tries;     /* incarnations in a row that came to nothing: the next one waits for it */
+    uint8_t steps;     /* this incarnation has made some */
+    uint8_t unused;    /* 0 */
     int64_t step, saved_step;         /* as ranks tell: done, and in the last checkpoint */
     int64_t submitted_ms, started_ms; /* -1: not yet */
     int64_t progress_ms;              /* of the last step, or start */
@@ -213,13 +215,19 @@ void leave_ranks(struct myr_control *c, uint32_t id);
 /* False: it can never be placed. */
 bool placing_submit(struct myr_control *c, const struct myr_job_spec *spec);
 void placing_started(struct myr_control *c, uint32_t id);
-void placing_start_failed(struct myr_control *c, uint32_t id, uint32_t node);
 /* The rank at slot 'id' is gone; its GPUs are the queue's again, unless the job starts in place. */
 void placing_gone(struct myr_control *c, uint32_t id);
 void placing_done(struct myr_control *c, uint32_t id);
 void placing_cancel(struct myr_control *c, uint32_t id);
-/* A start that was decided cannot be: this node of the gang is not to be used. */
-void placing_refuse(struct myr_control *c, const struct myr_decision *start, uint32_t node);
+/* Whether nodes of the gang that the queue has for a job may be started on. */
+enum place_fit {
+    PLACE_FIT,
+    PLACE_UNHEARD, /* one is silent, and may be back; or lost, and the queue is about to know */
+    PLACE_UNFIT,   /* one is not to be used: drained, under test, doubted */
+};
+enum place_fit placing_fit(const struct myr_control *c, uint32_t id);
+/* This run cannot start there, or go on: the queue finds other nodes for those that are unfit. */
+void placing_mend(struct myr_control *c, uint32_t id, uint32_t run);
 /* Nothing of that run of a job that is over runs anywhere. */
 void placing_over(struct myr_control *c, uint32_t id, uint32_t run);
 void placing_node(struct myr_control *c, uint32_t id, bool gone, bool shut);
@@ -249,10 +257,13 @@ bool job_exited(struct myr_control *c, const struct myr_event *event);
 void job_step(struct myr_control *c, const struct myr_event *event);
 /* Every rank is ordered to stop; 'after' says what for, and the more final one wins. */
 void job_halt(struct myr_control *c, uint32_t id, enum after after, uint32_t grace_s);
-/* A node did not start its ranks: the whole gang is taken back. */
-void job_start_failed(struct myr_control *c, uint32_t id, uint32_t node);
-/* Something of it broke: all ranks are stopped, and it starts again or is given up. */
-void job_failed(struct myr_control *c, uint32_t id);
+/* Not all nodes have started its ranks: the whole gang is taken back, and starts again. */
+void job_start_failed(struct myr_control *c, uint32_t id);
+/*
+ * Something of it broke: all ranks are stopped, and it starts again or is given up. Its 'own': for
+ * all that is known, and not its node's; then it starts again the later the less it has worked.
+ */
+void job_failed(struct myr_control *c, uint32_t id, bool own);
 /* The job waits for a test of the node of the rank at this slot before it goes on. */
 void job_suspect(struct myr_control *c, uint32_t at);
 void job_cleared(struct myr_control *c, uint32_t at);
@@ -264,8 +275,13 @@ void job_settle(struct myr_control *c, uint32_t id);
 void job_unrun(struct myr_control *c, uint32_t id);
 
 /* deadlines.c */
-/* True: it hangs, and its nodes are to be looked at. */
-bool job_deadline(struct myr_control *c, uint32_t id);
+/* What its nodes are to be looked at for. */
+enum job_due {
+    DUE_NOTHING,
+    DUE_HUNG, /* all of them are, and it is being stopped */
+    DUE_LATE, /* its start window is over: those that did not answer are, and it is to be stopped */
+};
+enum job_due job_deadline(struct myr_control *c, uint32_t id);
 
 /* again.c */
 /* A controller begins: time without one counts for nothing, and orders are given again. */
@@ -287,6 +303,8 @@ void node_approve(struct myr_control *c, int64_t count);
 void node_deadline(struct myr_control *c, uint32_t id);
 /* A rank of a job ended badly there: test it, or give it up; 'certain': it says so itself. */
 void node_blame(struct myr_control *c, uint32_t id, uint32_t job, bool certain);
+/* A job is not up in time: it is taken back, and nodes that have not answered are tested. */
+void node_blame_late(struct myr_control *c, uint32_t job);
 /* A job hangs: all its nodes are tested. */
 void node_blame_all(struct myr_control *c, uint32_t job);
 /* A controller begins: silence is counted anew. */

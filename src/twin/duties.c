@@ -109,6 +109,7 @@ static void keep_place(struct progress *p, uint32_t id)
             p->nodes[n].kept_for = id + 1;
             p->nodes[n].kept_gpus = own;
             p->nodes[n].kept_ms = p->up_ms;
+            touch(p, n);
         }
     }
 }

@@ -85,6 +85,13 @@ bool progress_usable(const struct progress *p, uint32_t node)
            !in_window(p, node);
 }
 
+/* Its own until its place is filled, or the time for that is over: nobody else's room. */
+bool progress_is_kept(const struct progress *p, const struct pnode *n)
+{
+    return n->kept_for > 0 && pjob_at(p, n->kept_for - 1)->mends &&
+           p->up_ms - n->kept_ms <= KEPT_MS + MINUTE_MS;
+}
+
 /* Counted by its free GPUs, from now on as it is now. */
 void progress_count(struct progress *p, uint32_t node)
 {
@@ -94,7 +101,7 @@ void progress_count(struct progress *p, uint32_t node)
         p->with_free[n->free]--;
         p->usable--;
     }
-    n->counted = progress_usable(p, node);
+    n->counted = progress_usable(p, node) && !progress_is_kept(p, n);
     n->free = p->per - (uint32_t)__builtin_popcountll(check_owned(p->check, node));
     if (n->counted) {
         p->with_free[n->free]++;
@@ -103,13 +110,25 @@ void progress_count(struct progress *p, uint32_t node)
     MYR_ASSERT(p->usable <= p->scenario->shape.nodes && n->free <= p->per);
 }
 
+/* What is kept for a job that mends is so no longer than its time. */
+static void count_kept(struct progress *p)
+{
+    for (uint32_t n = 0; n < p->scenario->shape.nodes; n++) {
+        if (p->nodes[n].kept_for > 0 && !progress_is_kept(p, &p->nodes[n])) {
+            p->nodes[n].kept_for = 0;
+            progress_count(p, n);
+        }
+    }
+}
+
 /* Windows begin and end without an event. */
 static void count_windows(struct progress *p)
 {
     for (uint32_t i = 0; i < p->scenario->window_count; i++) {
         const struct myr_scenario_window *w = &p->scenario->windows[i];
         for (uint32_t n = w->first; n < w->first + w->count; n++) {
-            if (p->nodes[n].counted != progress_usable(p, n)) {
+            if (p->nodes[n].counted !=
+                (progress_usable(p, n) && !progress_is_kept(p, &p->nodes[n]))) {
                 progress_count(p, n);
             }
         }
@@ -121,11 +140,25 @@ uint32_t progress_nodes_of(const struct progress *p, uint32_t gpus)
     return (gpus + p->per - 1) / p->per;
 }
 
-/* Whether so many GPUs are free together: on one node, or on whole ones. */
-static bool fits(const struct progress *p, uint32_t gpus)
+/* Nodes that are kept for the job and are sound. */
+static uint32_t own_nodes(const struct progress *p, uint32_t id)
 {
+    uint32_t own = 0;
+    for (uint32_t n = 0; pjob_at(p, id)->mends && n < p->scenario->shape.nodes; n++) {
+        own += p->nodes[n].kept_for == id + 1 && !p->nodes[n].counted && progress_usable(p, n);
+    }
+    return own;
+}
+
+/* Whether so many GPUs are free together: on one node, or on whole ones. */
+static bool fits(const struct progress *p, uint32_t id)
+{
+    uint32_t gpus = pjob_at(p, id)->gpus, own = own_nodes(p, id);
     if (gpus >= p->per) {
-        return p->with_free[p->per] >= progress_nodes_of(p, gpus);
+        return p->with_free[p->per] + own >= progress_nodes_of(p, gpus);
+    }
+    if (own > 0) {
+        return true;
     }
     for (uint32_t f = gpus; f <= p->per; f++) {
         if (p->with_free[f] > 0) {
@@ -204,7 +237,7 @@ static void look_at_waiting(struct progress *p, int64_t passed_ms)
         struct pjob *job = pjob_at(p, p->open.items[i]);
         bool ready = progress_is_ready(p, job);
         job->ready_ms = !ready ? -1 : job->ready_ms < 0 ? p->up_ms : job->ready_ms;
-        if (!ready || !fits(p, job->gpus)) {
+        if (!ready || !fits(p, p->open.items[i])) {
             job->fit_ms = job->first_ms = -1;
             continue;
         }
@@ -317,6 +350,7 @@ void progress_look(struct progress *p, int64_t now_ms, bool up)
     p->up_ms += passed_ms;
     drop_over(p);
     count_windows(p);
+    count_kept(p);
     look_at_waiting(p, passed_ms);
     look_at_windows(p);
     p->order_ms += passed_ms;

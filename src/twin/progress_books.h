@@ -13,7 +13,7 @@ enum {
     IDLE_MS = 15 * MINUTE_MS,
     HELD_MS = 12 * 60 * MINUTE_MS, /* ... where a larger one waits too, for which it may be kept */
     /* The nodes of a gang that mends are its own for so long. */
-    KEPT_MS = 10 * MINUTE_MS,
+    KEPT_MS = 14 * MINUTE_MS,
     PRIORITY_MS = 15 * MINUTE_MS, /* who counts more is served by then, if anybody is */
     ORDER_MS = 10 * MINUTE_MS,    /* between two looks at who was overtaken */
     /* The whole cluster for so long, and twice what those before had: about three times FIFO. */
@@ -85,6 +85,7 @@ static inline struct pjob *pjob_at(const struct progress *p, uint32_t id)
 }
 
 /* progress.c */
+bool progress_is_kept(const struct progress *p, const struct pnode *n);
 bool progress_usable(const struct progress *p, uint32_t node);
 void progress_count(struct progress *p, uint32_t node);
 uint32_t progress_nodes_of(const struct progress *p, uint32_t gpus);

@@ -21,7 +21,10 @@
 #include "myriad/sched.h"
 
 /* Goes up with every change that could decide differently. */
-#define MYR_CONTROL_VERSION 8
+#define MYR_CONTROL_VERSION 9
+
+/* A job that fails before it has worked starts again after 1 s, 2 s, 4 s, and so on up to this. */
+#define MYR_AGAIN_S_MAX 300
 
 struct myr_control_policy {
     struct myr_queue_policy queue; /* its 'confirm' is always on here */

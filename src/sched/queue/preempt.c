@@ -443,7 +443,9 @@ static bool runs_below(const struct myr_queue *q, int32_t priority)
 /* Its nodes were held for long enough that it may stop whatever is left on them. */
 static bool is_graced(const struct myr_queue *q, uint32_t id)
 {
-    return q->policy.preempt && q->policy.grace_s > 0 && queue_held_s(q, id) >= q->policy.grace_s;
+    /* What is held for a broken gang gives it a right to its guests alone: see mend.c. */
+    return q->policy.preempt && q->policy.grace_s > 0 && !queue_job(q, id)->broken &&
+           queue_held_s(q, id) >= q->policy.grace_s;
 }
 
 /*

@@ -20,7 +20,7 @@
  *   guests    short jobs on nodes that are held
  *   preempt   makes room by stopping others
  *   elastic   fewer GPUs than wished for
- *   replace   other nodes in the place of lost ones
+ *   mend      gangs that have lost nodes: other ones in their place; who starts on spares
  *   nodes     losses, spares, maintenance
  *   services  replicas
  *   events    what a controller says of starts, stops and nodes
@@ -48,7 +48,7 @@ struct qjob {
     uint32_t wish;     /* GPUs asked for; it may run with fewer */
     uint32_t array;    /* that it is a member of, or MYR_NONE */
     uint32_t request;  /* in q->requests, or MYR_NONE */
-    uint32_t unused;   /* no gaps: jobs are compared byte by byte */
+    uint32_t broken;   /* its place lacks nodes; or it waits, since that was given up */
     uint32_t owner;    /* tenant whose cells it runs in, or MYR_NONE */
     uint32_t line, next, previous;
     uint32_t stops;
@@ -57,7 +57,7 @@ struct qjob {
     uint64_t blocked_pass; /* its own cells had no node that is well in this pass */
     uint64_t start_pass;   /* of its last start */
     int64_t retry_s;       /* no search for victims before this */
-    int64_t held_s;        /* since when, while its user holds it */
+    int64_t held_s;        /* since when, while its user holds it, or its place is broken */
     enum myr_job_state state;
     enum myr_job_result result; /* when it is over, or as what it ends when its ranks are gone */
     uint32_t user_held;
@@ -246,7 +246,7 @@ struct myr_queue {
     uint32_t stake_free;
     uint32_t stake_count;     /* in use */
     uint32_t *stake_first;    /* by node */
-    MYR_VEC(uint32_t) claims; /* jobs, oldest first */
+    MYR_VEC(uint32_t) claims; /* jobs that claim, or wait and are broken; oldest first */
     MYR_VEC(struct array) arrays;
     MYR_VEC(struct dependant) dependants;
     MYR_VEC(struct ended) ended;
@@ -440,6 +440,8 @@ bool queue_outranks(const struct myr_queue *q, uint32_t id, uint32_t other);
 /* lines.c: into its line and out of it. */
 void queue_enqueue(struct myr_queue *q, uint32_t id);
 void queue_dequeue(struct myr_queue *q, uint32_t id);
+/* Out of q->claims. */
+void queue_unlist_claim(struct myr_queue *q, uint32_t id);
 void queue_wake_at(struct myr_queue *q, int64_t time_s);
 /* The line has another first job. */
 void queue_first_changed(struct myr_queue *q, uint32_t at);
@@ -494,8 +496,10 @@ void queue_claim_end(struct myr_queue *q, uint32_t id);
 void queue_claim_gang(struct myr_queue *q, uint32_t id);
 /* What it has of its claim becomes free; it is nowhere then, see queue_settle(). */
 void queue_claim_drop(struct myr_queue *q, uint32_t id);
-/* Those with a share on the node, except owners of it where 'borrowed'; they wait again. */
-void queue_claims_drop_on(struct myr_queue *q, uint32_t node, bool borrowed);
+/* A share of the claim is let go: what others are not leaving becomes free. */
+void queue_claim_leave(struct myr_queue *q, uint32_t id, const struct myr_share *share);
+/* Those with a share on the node, except owners of it; they wait again. */
+void queue_claims_drop_on(struct myr_queue *q, uint32_t node);
 /* Starts those whose GPUs are all free. */
 void queue_claims_start(struct myr_queue *q);
 
@@ -558,6 +562,11 @@ void queue_set_held(struct myr_queue *q, const struct hold *hold, bool held);
 /* How long until a node is likely to be free. */
 int64_t queue_ready_s(const struct myr_queue *q, uint32_t node);
 void queue_serve_holds(struct myr_queue *q);
+/* The nodes of a place that was given up are held for its job. */
+void queue_hold_place(struct myr_queue *q, uint32_t id, const struct myr_share *shares,
+                      uint32_t count);
+/* NULL: none. */
+const struct hold *queue_hold_of(const struct myr_queue *q, uint32_t id);
 /*
  * Opens (or closes again) the nodes held for a job, if any are, and for gangs that have to give way
  * to it: those of lower priority, and of tenants further beyond their share.
@@ -585,8 +594,16 @@ bool queue_find_stops(struct myr_queue *q, uint32_t id, int32_t priority, bool a
 /* elastic.c: jobs that also start with fewer GPUs. */
 void queue_start_elastic(struct myr_queue *q);
 
-/* replace.c: the job goes on with other nodes in the place of those that are down; false: none. */
-bool queue_replace_lost(struct myr_queue *q, uint32_t id);
+/* mend.c: gangs that have lost nodes. */
+/* Its run is over; its nodes stay its own until the bad ones are replaced. */
+void queue_break(struct myr_queue *q, uint32_t id, enum myr_stop_reason reason);
+/* Claims with nodes that are bad by now get others, or are given up. */
+void queue_mend_places(struct myr_queue *q);
+/*
+ * Who is broken starts on spares and takes its nodes back from guests; spares serve those too who
+ * would find no room without them in an empty cluster.
+ */
+void queue_start_on_spares(struct myr_queue *q);
 
 /* nodes.c: failures, spares, maintenance. */
 /* These nodes, all of them up so far, are lost; who runs there is mended, or waits again. */
