@@ -327,12 +327,13 @@ static void node_says(struct check *k, const struct myr_effect *e)
 }
 
 /* A job that is stopped starts again where it was, unless it is placed in between. */
-static void note_place(struct check *k, const struct myr_effect *e)
+static void note_place(struct book_job *job, enum myr_control_job_state next)
 {
-    if (e->state == MYR_CONTROL_PLACING) {
-        book(k, e->job)->in_place = false;
-    } else if (e->state == MYR_CONTROL_RECOVERING || e->state == MYR_CONTROL_SAVING) {
-        book(k, e->job)->in_place = true;
+    if (next == MYR_CONTROL_PLACING) {
+        job->in_place = false;
+    } else if (next == MYR_CONTROL_RECOVERING || next == MYR_CONTROL_SAVING) {
+        /* Placed, and made to pause before its start: it keeps the new place. */
+        job->in_place = job->in_place || job->state != MYR_CONTROL_PLACING;
     }
 }
 
@@ -354,10 +355,10 @@ void check_effect(struct check *k, const struct myr_effect *e)
         note_stop(k, e);
         break;
     case MYR_EFFECT_JOB:
+        note_place(book(k, e->job), (enum myr_control_job_state)e->state);
         book(k, e->job)->state = e->state;
         /* Before it is judged: whatever is wrong with it, it has moved. */
         book(k, e->job)->since_ms = k->now_ms;
-        note_place(k, e);
         job_says(k, e);
         break;
     case MYR_EFFECT_NODE:

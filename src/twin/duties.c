@@ -48,8 +48,10 @@ static void note_refusal(struct progress *p, const struct myr_event *event)
 {
     if (event->job < p->jobs.count && event->code == MYR_START_OWN_FAULT) {
         struct pjob *job = pjob_at(p, event->job);
-        if (event->epoch == job->epoch && job->fault_ms < p->now_ms) {
+        /* Each node of a gang says it of the same start. */
+        if (event->epoch == job->epoch && job->fault_epoch < event->epoch) {
             job->own_faults++;
+            job->fault_epoch = event->epoch;
             job->fault_ms = p->now_ms;
         }
     }
@@ -120,12 +122,15 @@ static void job_says(struct progress *p, const struct myr_effect *e)
     bool stood = job->state == MYR_CONTROL_STARTING || job->state == MYR_CONTROL_RUNNING ||
                  job->state == MYR_CONTROL_FINISHING;
     job->state = e->state;
+    bool runs = e->state == MYR_CONTROL_RUNNING || e->state == MYR_CONTROL_FINISHING;
+    job->ran_ms += job->began_ms >= 0 ? p->up_ms - job->began_ms : 0;
+    job->began_ms = runs ? p->up_ms : -1;
     if (e->state == MYR_CONTROL_RECOVERING && stood) {
         keep_place(p, e->job);
     } else if (e->state != MYR_CONTROL_RECOVERING && e->state != MYR_CONTROL_QUEUED) {
         job->mends = false;
     }
-    if (e->state == MYR_CONTROL_RUNNING || e->state == MYR_CONTROL_FINISHING) {
+    if (runs) {
         job->own_faults = 0;
     }
 }
@@ -137,7 +142,10 @@ static void look_at_place(struct progress *p, const struct myr_effect *e)
         return;
     }
     const struct pjob *owner = pjob_at(p, n->kept_for - 1), *guest = pjob_at(p, e->job);
-    if (owner->mends && p->up_ms - n->kept_ms <= KEPT_MS && guest->priority <= owner->priority) {
+    /* Who would have been stopped for it anyway is no guest's victim. */
+    bool preempts = p->scenario->queue_policy == MYR_QUEUE_PREEMPT && guest->ran_ms < owner->ran_ms;
+    if (owner->mends && p->up_ms - n->kept_ms <= KEPT_MS && !preempts &&
+        guest->priority <= owner->priority) {
         check_violated(p->check, RULE_DISPLACED,
                        "node/%05u goes to job %u, %lld s after job %u of %s failed there", e->node,
                        e->job, (long long)(p->up_ms - n->kept_ms) / 1000, n->kept_for - 1,

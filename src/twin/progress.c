@@ -57,7 +57,8 @@ void progress_job(struct progress *p, uint32_t id, const struct myr_job_spec *sp
                          .after = spec->after ? spec->after - 1 : MYR_NONE,
                          .ready_ms = -1,
                          .fit_ms = -1,
-                         .first_ms = -1};
+                         .first_ms = -1,
+                         .began_ms = -1};
     MYR_ASSERT(job->tenant < p->scenario->tenants && job->gpus > 0);
     myr_vec_push(&p->open, id);
 }

@@ -47,10 +47,12 @@ struct pjob {
     bool mends;               /* its nodes are kept for it */
     uint32_t epoch;           /* of its last start */
     uint32_t own_faults;      /* in a row */
+    uint32_t fault_epoch;     /* of the last of them */
     int64_t fault_ms;         /* of the last of them */
     int64_t ready_ms, fit_ms; /* since when; -1: not */
     int64_t first_ms;         /* ... there is room for it, and nobody for whom it may be kept */
     uint64_t earlier, later;  /* GPU time that others had while it waited */
+    int64_t began_ms, ran_ms; /* it runs since, or -1; has run before that */
 };
 
 struct progress {
