@@ -155,13 +155,18 @@ static uint32_t own_nodes(const struct progress *p, uint32_t id)
 static bool fits(const struct progress *p, uint32_t id)
 {
     uint32_t gpus = pjob_at(p, id)->gpus, own = own_nodes(p, id);
+    uint32_t nodes = progress_nodes_of(p, gpus), spares = p->scenario->policy.spares;
+    /* Spares serve who mends, and who could never run without them. */
+    bool spared = pjob_at(p, id)->mends || p->usable < nodes + spares;
+    uint32_t whole = p->with_free[p->per];
+    whole = spared ? whole : whole > spares ? whole - spares : 0;
     if (gpus >= p->per) {
-        return p->with_free[p->per] + own >= progress_nodes_of(p, gpus);
+        return whole + own >= nodes;
     }
-    if (own > 0) {
+    if (whole + own > 0) {
         return true;
     }
-    for (uint32_t f = gpus; f <= p->per; f++) {
+    for (uint32_t f = gpus; f < p->per; f++) {
         if (p->with_free[f] > 0) {
             return true;
         }
