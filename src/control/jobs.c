@@ -7,36 +7,6 @@
  */
 #include "state.h"
 
-/*
- * When it may start again: a second after an incarnation that came to nothing, two after the next,
- * then four, so that what comes late, as a mount does, is still waited for when retries are few.
- */
-static int64_t again_ms(const struct job *job)
-{
-    if (job->tries == 0 || job->stopped_ms < 0) {
-        return 0;
-    }
-    int64_t wait_ms = job->tries <= 16 ? INT64_C(1000) << (job->tries - 1) : INT64_MAX;
-    int64_t most_ms = 1000 * (int64_t)MYR_AGAIN_S_MAX;
-    return job->stopped_ms + (wait_ms < most_ms ? wait_ms : most_ms);
-}
-
-/* All its ranks are its own and run nowhere: they are started when it is time. */
-static void launch_later(struct myr_control *c, uint32_t id)
-{
-    struct job *job = job_of(c, id);
-    MYR_ASSERT(job->open == 0 && job->epoch > 0 && again_ms(job) > c->head.steady_ms);
-    for (uint32_t at = job->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_in_job) {
-        slot_of(c, at)->state = RANK_CLOSED;
-        slot_of(c, at)->epoch = job->epoch;
-        slot_of(c, at)->run = job->run;
-    }
-    job->up = job->exits = job->whole = 0;
-    job->after = AFTER_RESTART;
-    emit_job(c, id, MYR_CONTROL_RECOVERING);
-    timer_set(c, TIMER_JOB, id, again_ms(job));
-}
-
 /* The queue gives it GPUs. */
 static void placed(struct myr_control *c, const struct myr_decision *decision)
 {
@@ -81,8 +51,8 @@ static void placed(struct myr_control *c, const struct myr_decision *decision)
         first += (uint32_t)__builtin_popcountll(share->gpus);
     }
     MYR_ASSERT(job->ranks == gang->count);
-    if (again_ms(job) > c->head.steady_ms) {
-        launch_later(c, decision->job);
+    if (try_again_ms(job) > c->head.steady_ms) {
+        try_later(c, decision->job);
     } else {
         launch(c, decision->job);
     }
@@ -139,8 +109,8 @@ static void restart(struct myr_control *c, uint32_t id)
         return;
     }
     MYR_ASSERT(job->open == 0 && job->ranks > 0);
-    if (again_ms(job) > c->head.steady_ms) {
-        timer_set(c, TIMER_JOB, id, again_ms(job));
+    if (try_again_ms(job) > c->head.steady_ms) {
+        timer_set(c, TIMER_JOB, id, try_again_ms(job));
         return;
     }
     switch (placing_fit(c, id)) {
@@ -252,28 +222,6 @@ void job_halt(struct myr_control *c, uint32_t id, enum after after, uint32_t gra
     MYR_ASSERT(job->grace_ms <= until_ms);
 }
 
-/* A service is given up when it fails again and again, not because it failed now and then. */
-static void count_failure(struct myr_control *c, struct job *job)
-{
-    int64_t up_ms = c->head.steady_ms - job->started_ms;
-    MYR_ASSERT(up_ms >= 0 && !job_is_over(job));
-    MYR_ASSERT(job->failures < UINT32_MAX);
-    /* It was up for long enough that this failure says nothing about the ones before. */
-    if (job->spec.service && job->whole && up_ms >= c->policy.first_step_ms) {
-        job->failures = 0;
-    }
-    job->failures++;
-}
-
-/* An incarnation that made a step, or was up for long, says that the next one need not wait. */
-static void count_try(struct myr_control *c, struct job *job)
-{
-    int64_t up_ms = c->head.steady_ms - job->started_ms;
-    MYR_ASSERT(up_ms >= 0 && job->after == AFTER_NONE);
-    bool worked = job->steps || (job->whole && up_ms >= 1000 * (int64_t)MYR_AGAIN_S_MAX);
-    job->tries = worked ? 0 : job->tries < UINT8_MAX ? job->tries + 1 : UINT8_MAX;
-}
-
 void job_failed(struct myr_control *c, uint32_t id, bool own)
 {
     struct job *job = job_of(c, id);
@@ -281,9 +229,9 @@ void job_failed(struct myr_control *c, uint32_t id, bool own)
         return; /* it is being stopped already, or has nothing to stop */
     }
     MYR_ASSERT(job->epoch > 0 && job->open <= job->ranks);
-    count_failure(c, job);
+    try_failed(c, job);
     if (own) {
-        count_try(c, job);
+        try_count(c, job);
     }
     emit_job(c, id, MYR_CONTROL_RECOVERING);
     /* No time to save: a gang that has lost a rank makes no progress. */
@@ -371,7 +319,7 @@ static void taken(struct myr_control *c, const struct myr_decision *decision)
     job->taken = 1;
     /* Being stopped for another reason already, it has been counted. */
     if (lost && job->after == AFTER_NONE) {
-        count_failure(c, job);
+        try_failed(c, job);
     }
     emit_job(c, decision->job, broken ? MYR_CONTROL_RECOVERING : MYR_CONTROL_SAVING);
     job_halt(c, decision->job, job->failures > job->spec.retries ? AFTER_FAILED : AFTER_RESTART,
@@ -416,7 +364,7 @@ static uint32_t find_rank(const struct myr_control *c, uint32_t node, uint32_t j
 void job_start_failed(struct myr_control *c, uint32_t id)
 {
     MYR_ASSERT(job_of(c, id)->after == AFTER_NONE && job_of(c, id)->ranks > 0);
-    count_try(c, job_of(c, id));
+    try_count(c, job_of(c, id));
     emit_job(c, id, MYR_CONTROL_RECOVERING);
     job_halt(c, id, AFTER_RESTART, 0);
     job_settle(c, id);
@@ -496,8 +444,8 @@ static void own_fault(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);
     MYR_ASSERT(job->after == AFTER_NONE && job->ranks > 0);
-    count_failure(c, job);
-    count_try(c, job);
+    try_failed(c, job);
+    try_count(c, job);
     emit_job(c, id, MYR_CONTROL_RECOVERING);
     job_halt(c, id, job->failures > job->spec.retries ? AFTER_FAILED : AFTER_RESTART, 0);
     job_settle(c, id);

@@ -42,8 +42,8 @@ struct world {
     struct machine machines[NODES_MAX];
     MYR_VEC(struct answer) answers; /* to come, in no order */
     bool trouble;
-    uint32_t gangs; /* jobs 0 to this one ran before the trouble */
-    uint32_t need;  /* nodes of the only gang; 0: there are others */
+    uint32_t gangs;   /* jobs 0 to this one ran before the trouble */
+    uint32_t need;    /* nodes of the only gang; 0: there are others */
     int64_t lacks_ms; /* since when it could have a start and has none; -1: it has, or cannot */
     uint32_t faults;
 };
@@ -300,14 +300,14 @@ static void strike(struct world *w)
 static void ask_for(struct world *w, uint32_t gpus)
 {
     uint32_t job = myr_control_jobs(w->f.control);
-    struct myr_event event = {.kind = MYR_EVENT_SUBMIT,
-                              .spec = {.token = job + 1,
-                                       .gpus = gpus,
-                                       .restart = below(w, 2) ? MYR_RESTART_STRICT
-                                                              : MYR_RESTART_EPOCH,
-                                       .service = 1, /* it need not tell of steps */
-                                       .retries = MYR_JOB_RETRIES_MAX,
-                                       .lease_s = 300}};
+    struct myr_event event = {
+        .kind = MYR_EVENT_SUBMIT,
+        .spec = {.token = job + 1,
+                 .gpus = gpus,
+                 .restart = below(w, 2) ? MYR_RESTART_STRICT : MYR_RESTART_EPOCH,
+                 .service = 1, /* it need not tell of steps */
+                 .retries = MYR_JOB_RETRIES_MAX,
+                 .lease_s = 300}};
     hear(w, event);
 }
 

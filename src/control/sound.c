@@ -316,8 +316,7 @@ static bool job_agrees(const struct myr_control *c, uint32_t id)
         return job_is_over(job) || waits_in_vain(c, job);
     }
     return view.epoch <= COUNT_MAX && job->run <= view.epoch && job->unrun <= view.epoch &&
-           job->spec.gpus == view.gpus && job->spec.tenant == view.tenant &&
-           runs_agree(job, &view);
+           job->spec.gpus == view.gpus && job->spec.tenant == view.tenant && runs_agree(job, &view);
 }
 
 /* The core's jobs, nodes and time are those that the queue knows. */

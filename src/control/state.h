@@ -5,11 +5,13 @@
  *   timers    deadlines
  *   ranks     slots and lists of ranks
  *   orders    what agents are told of an incarnation
+ *   tries     how often a job is started again, and when
  *   placing   the queue: everything that the core asks of it or tells it
  *   submit    a job that is asked for
  *   again     a controller or a node that is there again
  *   jobs      a job from its first start to its end
  *   nodes     a node from its first word to its repair, and what that means for its jobs
+ *   blame     nodes of a job that are looked at, since it is late or hangs
  *   holds     what is true between events
  *   core      one event
  *   sound     whether a state that was read can be
@@ -94,8 +96,8 @@ struct job {
     uint32_t old_open;               /* ranks of those that may still run */
     uint32_t suspects;               /* ranks on nodes under test */
     uint32_t failures;               /* that count against its retries */
-    uint32_t unrun;     /* a run of the queue's that never came to be and is not yet told of; 0 */
-    uint32_t whole;     /* all ranks of this incarnation have been up */
+    uint32_t unrun;    /* a run of the queue's that never came to be and is not yet told of; 0 */
+    uint32_t whole;    /* all ranks of this incarnation have been up */
     uint8_t confirmed; /* the queue was told that this run of it is up */
     uint8_t tries;     /* incarnations in a row that came to nothing: the next one waits for it */
     uint8_t steps;     /* this incarnation has made some */
@@ -211,6 +213,15 @@ void launch(struct myr_control *c, uint32_t id);
 /* Ranks that nobody heard of are left behind; the others go. */
 void leave_ranks(struct myr_control *c, uint32_t id);
 
+/* tries.c */
+/* When the job may start again; 0: at any time. */
+int64_t try_again_ms(const struct job *job);
+/* All its ranks are its own and run nowhere: they are started when it is time. */
+void try_later(struct myr_control *c, uint32_t id);
+/* A failure counts against its retries; an incarnation that came to nothing delays the next. */
+void try_failed(struct myr_control *c, struct job *job);
+void try_count(struct myr_control *c, struct job *job);
+
 /* placing.c */
 /* False: it can never be placed. */
 bool placing_submit(struct myr_control *c, const struct myr_job_spec *spec);
@@ -289,6 +300,12 @@ void job_takeover(struct myr_control *c);
 /* What must not run on a node that is heard again is ordered to stop. */
 void job_node_back(struct myr_control *c, uint32_t node);
 
+/* blame.c */
+/* A job is not up in time: it is taken back, and nodes that have not answered are tested. */
+void node_blame_late(struct myr_control *c, uint32_t job);
+/* A job hangs: all its nodes are tested. */
+void node_blame_all(struct myr_control *c, uint32_t job);
+
 /* nodes.c */
 void node_joined(struct myr_control *c, const struct myr_event *event);
 void node_silent(struct myr_control *c, uint32_t id);
@@ -303,10 +320,6 @@ void node_approve(struct myr_control *c, int64_t count);
 void node_deadline(struct myr_control *c, uint32_t id);
 /* A rank of a job ended badly there: test it, or give it up; 'certain': it says so itself. */
 void node_blame(struct myr_control *c, uint32_t id, uint32_t job, bool certain);
-/* A job is not up in time: it is taken back, and nodes that have not answered are tested. */
-void node_blame_late(struct myr_control *c, uint32_t job);
-/* A job hangs: all its nodes are tested. */
-void node_blame_all(struct myr_control *c, uint32_t job);
 /* A controller begins: silence is counted anew. */
 void node_takeover(struct myr_control *c);
 /* Its state follows from what is known; who has what to do there is told. */

@@ -183,8 +183,8 @@ static bool claims_sound(const struct myr_queue *q, const struct use *uses)
     }
     for (size_t i = 0; i < q->claims.count; i++) {
         const struct qjob *job = sound_job(q, q->claims.items[i]);
-        if (!job || (job->state != MYR_JOB_CLAIMS &&
-                     (job->state != MYR_JOB_WAITS || !job->broken))) {
+        if (!job ||
+            (job->state != MYR_JOB_CLAIMS && (job->state != MYR_JOB_WAITS || !job->broken))) {
             return false;
         }
         /* There are few claims at a time. */

@@ -123,8 +123,7 @@ void queue_claim_leave(struct myr_queue *q, uint32_t id, const struct myr_share 
     uint32_t node = share->node, at = queue_stake_find(q, node, id, 0);
     MYR_ASSERT(job->state == MYR_JOB_CLAIMS && at != MYR_NONE);
     uint64_t left = queue_left_gpus(q, node) & share->gpus;
-    uint32_t awaited =
-        gpu_count(job->spec.restart_epoch ? left & ~own_left(q, id, node) : left);
+    uint32_t awaited = gpu_count(job->spec.restart_epoch ? left & ~own_left(q, id, node) : left);
     MYR_ASSERT(job->pending >= awaited);
     job->pending -= awaited;
     queue_stake_remove(q, node, at);

@@ -76,10 +76,10 @@ static uint32_t distance(const struct myr_queue *q, const struct marks *marks, u
     MYR_ASSERT(bad != node);
     /* Groups and pods are runs of node numbers. */
     uint32_t group = node / q->shape.group_nodes;
-    return group == bad / q->shape.group_nodes                          ? 0
-           : marks->near[group]                                         ? 1
+    return group == bad / q->shape.group_nodes                     ? 0
+           : marks->near[group]                                    ? 1
            : node / q->shape.pod_nodes == bad / q->shape.pod_nodes ? 2
-                                                                        : 3;
+                                                                   : 3;
 }
 
 /* The nearest spare or open node with as many free GPUs as the share has; spares first. */
@@ -113,8 +113,7 @@ static uint32_t choose(const struct myr_queue *q, const struct qjob *job, struct
     MYR_ASSERT(ret->count == job->gang.count);
     for (uint32_t i = 0; i < ret->count; i++) {
         struct myr_share *share = &ret->shares[i];
-        uint32_t node =
-            is_bad(q, share->node) ? nearest(q, job, ret, marks, share) : MYR_NONE;
+        uint32_t node = is_bad(q, share->node) ? nearest(q, job, ret, marks, share) : MYR_NONE;
         if (node == MYR_NONE) {
             left += is_bad(q, share->node);
             continue;

@@ -440,8 +440,6 @@ bool queue_outranks(const struct myr_queue *q, uint32_t id, uint32_t other);
 /* lines.c: into its line and out of it. */
 void queue_enqueue(struct myr_queue *q, uint32_t id);
 void queue_dequeue(struct myr_queue *q, uint32_t id);
-/* Out of q->claims. */
-void queue_unlist_claim(struct myr_queue *q, uint32_t id);
 void queue_wake_at(struct myr_queue *q, int64_t time_s);
 /* The line has another first job. */
 void queue_first_changed(struct myr_queue *q, uint32_t at);
@@ -486,22 +484,6 @@ void queue_close_node(struct myr_queue *q, uint32_t node, uint8_t bit, bool clos
 /* Counts the GPUs of a job that runs for its tenants and its priority, or no longer. */
 void queue_count_running(struct myr_queue *q, const struct myr_queue_job *spec, bool more);
 void queue_decide_add(struct myr_queue *q, const struct myr_decision *decision);
-
-/* claims.c */
-/* The gang is built share by share, of what may be claimed; then it runs or waits for the rest. */
-void queue_claim_begin(struct myr_queue *q, uint32_t id);
-void queue_claim_share(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t gpus);
-void queue_claim_end(struct myr_queue *q, uint32_t id);
-/* A job that is nowhere claims its gang as it is; 'pending' is set. */
-void queue_claim_gang(struct myr_queue *q, uint32_t id);
-/* What it has of its claim becomes free; it is nowhere then, see queue_settle(). */
-void queue_claim_drop(struct myr_queue *q, uint32_t id);
-/* A share of the claim is let go: what others are not leaving becomes free. */
-void queue_claim_leave(struct myr_queue *q, uint32_t id, const struct myr_share *share);
-/* Those with a share on the node, except owners of it; they wait again. */
-void queue_claims_drop_on(struct myr_queue *q, uint32_t node);
-/* Starts those whose GPUs are all free. */
-void queue_claims_start(struct myr_queue *q);
 
 /* submit.c */
 /* Who waited for jobs that are over may go, or never will. */
@@ -562,11 +544,6 @@ void queue_set_held(struct myr_queue *q, const struct hold *hold, bool held);
 /* How long until a node is likely to be free. */
 int64_t queue_ready_s(const struct myr_queue *q, uint32_t node);
 void queue_serve_holds(struct myr_queue *q);
-/* The nodes of a place that was given up are held for its job. */
-void queue_hold_place(struct myr_queue *q, uint32_t id, const struct myr_share *shares,
-                      uint32_t count);
-/* NULL: none. */
-const struct hold *queue_hold_of(const struct myr_queue *q, uint32_t id);
 /*
  * Opens (or closes again) the nodes held for a job, if any are, and for gangs that have to give way
  * to it: those of lower priority, and of tenants further beyond their share.
@@ -594,17 +571,6 @@ bool queue_find_stops(struct myr_queue *q, uint32_t id, int32_t priority, bool a
 /* elastic.c: jobs that also start with fewer GPUs. */
 void queue_start_elastic(struct myr_queue *q);
 
-/* mend.c: gangs that have lost nodes. */
-/* Its run is over; its nodes stay its own until the bad ones are replaced. */
-void queue_break(struct myr_queue *q, uint32_t id, enum myr_stop_reason reason);
-/* Claims with nodes that are bad by now get others, or are given up. */
-void queue_mend_places(struct myr_queue *q);
-/*
- * Who is broken starts on spares and takes its nodes back from guests; spares serve those too who
- * would find no room without them in an empty cluster.
- */
-void queue_start_on_spares(struct myr_queue *q);
-
 /* nodes.c: failures, spares, maintenance. */
 /* These nodes, all of them up so far, are lost; who runs there is mended, or waits again. */
 void queue_lose_nodes(struct myr_queue *q, const uint32_t *nodes, uint32_t count);
@@ -614,3 +580,5 @@ void queue_fill_spares(struct myr_queue *q);
 
 /* services.c: another replica in the place of one that has ended. */
 void queue_replace_replica(struct myr_queue *q, uint32_t service, uint32_t id);
+
+#include "queue/places.h"
