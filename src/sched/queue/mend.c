@@ -429,7 +429,7 @@ static bool start_broken(struct myr_queue *q)
     for (size_t i = 0; i < q->claims.count; i++) {
         uint32_t id = q->claims.items[i];
         if (queue_job(q, id)->state == MYR_JOB_WAITS &&
-            ((q->spares_kept > 0 && start_on_spares(q, id)) || take_back(q, id) ||
+            (start_on_spares(q, id) || take_back(q, id) ||
              clear_drained(q, id))) {
             return true;
         }
