@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "control_fixture.h"
 #include "sections.h"
@@ -552,9 +553,31 @@ static void a_part_that_is_missing_or_too_long_is_named(void **state)
     myr_control_free(f.control);
 }
 
+/* Gangs that run, wait and are left beside nodes that are lost, as core version 8 has written. */
+static void a_state_of_an_older_core_is_read_and_lives_on(void **state)
+{
+    (void)state;
+    static char bytes[1 << 16];
+    gzFile file = gzopen(MYR_SOURCE_DIR "/tests/data/control-state-8.myr.gz", "rb");
+    int len = gzread(file, bytes, sizeof(bytes));
+    struct fixture f = {};
+    struct myr_err err = {};
+    assert_in_range(len, 40000, sizeof(bytes) - 1);
+    assert_int_equal(gzclose(file), Z_OK);
+    assert_int_equal(myr_control_load((struct myr_str){bytes, (size_t)len}, &f.control, &err),
+                     MYR_OK);
+    assert_int_equal(myr_control_jobs(f.control), 8);
+    f.now_ms = myr_control_now_ms(f.control);
+    wait_ms(&f, 4 * 3600000);
+    assert_int_equal(reload(f.control, &err), MYR_OK);
+    assert_int_equal(myr_control_refusals(f.control), 0);
+    myr_control_free(f.control);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_state_of_an_older_core_is_read_and_lives_on),
         cmocka_unit_test(a_new_state_knows_nobody),
         cmocka_unit_test(the_default_policy_is_the_one_that_is_documented),
         cmocka_unit_test(a_part_that_is_missing_or_too_long_is_named),
