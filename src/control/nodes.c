@@ -123,6 +123,17 @@ static void fence(struct myr_control *c, uint32_t id)
     MYR_ASSERT(!node->fencing || node->deadline_ms >= 0);
 }
 
+/* A person has to say whether more may be drained. */
+static void tell_limit(struct myr_control *c, uint32_t id)
+{
+    MYR_ASSERT(node_of(c, id)->bad);
+    c->head.noticed = 1;
+    emit(c, &(struct myr_effect){.kind = MYR_EFFECT_NOTIFY,
+                                 .reason = MYR_NOTICE_DRAIN_LIMIT,
+                                 .node = id,
+                                 .job = MYR_NONE});
+}
+
 /* It is not to be used: for repair if the limit allows, else a person has to say so. */
 static void condemn(struct myr_control *c, uint32_t id)
 {
@@ -140,11 +151,7 @@ static void condemn(struct myr_control *c, uint32_t id)
     } else {
         set_bad(c, node, true);
         if (!c->head.noticed) {
-            c->head.noticed = 1;
-            emit(c, &(struct myr_effect){.kind = MYR_EFFECT_NOTIFY,
-                                         .reason = MYR_NOTICE_DRAIN_LIMIT,
-                                         .node = id,
-                                         .job = MYR_NONE});
+            tell_limit(c, id);
         }
     }
     node_settle(c, id);
@@ -543,6 +550,7 @@ void node_takeover(struct myr_control *c)
     /* Nodes may have been heard by the controller before; this one has to hear them itself. */
     c->head.reconnect_ms = c->head.steady_ms + c->policy.reconnect_ms;
     MYR_ASSERT(c->head.reconnect_ms >= c->head.steady_ms);
+    bool told = false;
     for (uint32_t id = 0; id < c->shape.nodes; id++) {
         struct node *node = &c->nodes[id];
         MYR_ASSERT(node->since_ms <= c->head.steady_ms);
@@ -550,6 +558,15 @@ void node_takeover(struct myr_control *c)
             timer_set(c, TIMER_NODE, id, c->head.reconnect_ms);
         } else if (node->deadline_ms >= 0) {
             timer_set(c, TIMER_NODE, id, c->head.steady_ms); /* orders are given again */
+        }
+        if (node->bad && !told) { /* nor may anybody know that it waits for a person */
+            told = true;
+            tell_limit(c, id);
+        }
+        if (node->repair) { /* the order may be lost with the controller that gave it */
+            emit(c,
+                 &(struct myr_effect){
+                     .kind = MYR_EFFECT_REPAIR, .node = id, .job = MYR_NONE, .boot = node->boot});
         }
     }
 }

@@ -96,8 +96,12 @@ void placing_gone(struct myr_control *c, uint32_t id)
     /* In place the job keeps its GPUs: the queue need not know. */
     if (rank->old || job_of(c, rank->job)->taken) {
         int rc = myr_queue_stopped(c->queue, now_s(c), rank->job, rank->run, rank->node);
-        /* With the planted one it is told twice: that is for others to find. */
-        told(c, c->head.planted == MYR_PLANTED_DOUBLE_GRANT ? MYR_OK : rc);
+        /*
+         * With the planted one it is told twice: that is for others to find. What a job that is
+         * over has left on a node that was lost the queue has given up with the job.
+         */
+        bool known = rank->old && job_is_over(job_of(c, rank->job)) && rc == MYR_ESTALE;
+        told(c, known || c->head.planted == MYR_PLANTED_DOUBLE_GRANT ? MYR_OK : rc);
         rank_release(c, id);
         MYR_ASSERT(rank->released);
     }

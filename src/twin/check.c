@@ -7,10 +7,9 @@
 #include "myriad/text/amount.h"
 
 const char *const rule_names[RULE_COUNT] = {
-    "given-twice", "ungranted", "leak",         "lost-job",   "gang",        "late-start",
-    "drained",     "two-lives", "stale-commit", "done-early", "stuck",       "journal",
-    "idle",        "displaced", "overtaken",    "priority",   "drain-limit", "retry",
-    "window",      "spares",    "unmended",     "endless"};
+    "given-twice", "ungranted",    "leak",        "lost-job", "gang",    "late-start", "drained",
+    "two-lives",   "stale-commit", "done-early",  "stuck",    "journal", "idle",       "displaced",
+    "overtaken",   "priority",     "drain-limit", "retry",    "window",  "unmended",   "endless"};
 
 /* What the books know of one job, from effects and from the world. */
 struct book_job {

@@ -123,8 +123,6 @@ static void job_says(struct progress *p, const struct myr_effect *e)
                  job->state == MYR_CONTROL_FINISHING;
     job->state = e->state;
     bool runs = e->state == MYR_CONTROL_RUNNING || e->state == MYR_CONTROL_FINISHING;
-    job->ran_ms += job->began_ms >= 0 ? p->up_ms - job->began_ms : 0;
-    job->began_ms = runs ? p->up_ms : -1;
     if (e->state == MYR_CONTROL_RECOVERING && stood) {
         keep_place(p, e->job);
     } else if (e->state != MYR_CONTROL_RECOVERING && e->state != MYR_CONTROL_QUEUED) {
@@ -142,8 +140,9 @@ static void look_at_place(struct progress *p, const struct myr_effect *e)
         return;
     }
     const struct pjob *owner = pjob_at(p, n->kept_for - 1), *guest = pjob_at(p, e->job);
-    /* Who would have been stopped for it anyway is no guest's victim. */
-    bool preempts = p->scenario->queue_policy == MYR_QUEUE_PREEMPT && guest->ran_ms < owner->ran_ms;
+    /* Under preempt whoever has run less may stop it, and leaves the rest of its nodes to others.
+     */
+    bool preempts = p->scenario->queue_policy == MYR_QUEUE_PREEMPT;
     if (owner->mends && p->up_ms - n->kept_ms <= KEPT_MS && !preempts &&
         guest->priority <= owner->priority) {
         check_violated(p->check, RULE_DISPLACED,
@@ -246,10 +245,10 @@ void progress_effect(struct progress *p, const struct myr_effect *e)
 /* ---- when all of it is known ---- */
 
 /* Somebody who counts more, is no larger and has long been waiting still waits. */
-static void look_at_priority(struct progress *p, uint32_t id, bool mended)
+static void look_at_priority(struct progress *p, uint32_t id)
 {
     const struct pjob *job = pjob_at(p, id);
-    for (size_t i = 0; i < p->open.count && !mended; i++) {
+    for (size_t i = 0; i < p->open.count && job->epoch == 1; i++) {
         const struct pjob *other = pjob_at(p, p->open.items[i]);
         /* With a limit a job may go where one without may not. */
         bool alike =
@@ -268,27 +267,12 @@ static void look_at_priority(struct progress *p, uint32_t id, bool mended)
 
 void progress_end(struct progress *p)
 {
-    uint32_t whole = p->with_free[p->per], begun[65];
-    memcpy(begun, p->with_free, sizeof(begun));
     for (size_t i = 0; i < p->touched.count; i++) {
         p->nodes[p->touched.items[i]].touched = false;
         progress_count(p, p->touched.items[i]);
     }
     for (size_t i = 0; i < p->started.count; i++) {
-        uint32_t id = p->started.items[i], beside = 0;
-        const struct pjob *job = pjob_at(p, id);
-        look_at_priority(p, id, job->epoch > 1);
-        for (uint32_t f = job->gpus; f < p->per; f++) {
-            beside += begun[f];
-        }
-        /* Alone in its event it went to a whole node of the last, with room on others. */
-        if (p->started.count == 1 && beside > 0 && whole <= p->scenario->policy.spares &&
-            p->with_free[p->per] + 1 == whole && job->epoch == 1 && job->gpus < p->per) {
-            check_violated(p->check, RULE_SPARES,
-                           "job %u of %s takes one of the last %s, with room on %s", id,
-                           MYR_COUNT(job->gpus, "GPU"), MYR_COUNT(whole, "whole node"),
-                           MYR_COUNT(beside, "other"));
-        }
+        look_at_priority(p, p->started.items[i]);
     }
     p->touched.count = p->started.count = 0;
 }

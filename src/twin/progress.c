@@ -57,8 +57,7 @@ void progress_job(struct progress *p, uint32_t id, const struct myr_job_spec *sp
                          .after = spec->after ? spec->after - 1 : MYR_NONE,
                          .ready_ms = -1,
                          .fit_ms = -1,
-                         .first_ms = -1,
-                         .began_ms = -1};
+                         .first_ms = -1};
     MYR_ASSERT(job->tenant < p->scenario->tenants && job->gpus > 0);
     myr_vec_push(&p->open, id);
 }
@@ -90,7 +89,7 @@ bool progress_usable(const struct progress *p, uint32_t node)
 bool progress_is_kept(const struct progress *p, const struct pnode *n)
 {
     return n->kept_for > 0 && pjob_at(p, n->kept_for - 1)->mends &&
-           p->up_ms - n->kept_ms <= KEPT_MS + MINUTE_MS;
+           p->up_ms - n->kept_ms <= KEPT_MS + 3 * MINUTE_MS;
 }
 
 /* Counted by its free GPUs, from now on as it is now. */

@@ -13,7 +13,6 @@
  *   retry        a job that failed by its own fault starts again without a pause
  *   window       a start on a node that is being emptied for maintenance, or ranks that are still
  *                there when it has begun
- *   spares       a part of a node is taken from the last spares although others have room
  *   unmended     trouble is over, and a sound node is still not used
  *   endless      ... and everybody is content with little, and not all jobs end
  *

@@ -13,7 +13,7 @@ enum {
     IDLE_MS = 15 * MINUTE_MS,
     HELD_MS = 12 * 60 * MINUTE_MS, /* ... where a larger one waits too, for which it may be kept */
     /* The nodes of a gang that mends are its own for so long. */
-    KEPT_MS = 14 * MINUTE_MS,
+    KEPT_MS = 13 * MINUTE_MS,
     PRIORITY_MS = 15 * MINUTE_MS, /* who counts more is served by then, if anybody is */
     ORDER_MS = 10 * MINUTE_MS,    /* between two looks at who was overtaken */
     /* The whole cluster for so long, and twice what those before had: about three times FIFO. */
@@ -52,7 +52,6 @@ struct pjob {
     int64_t ready_ms, fit_ms; /* since when; -1: not */
     int64_t first_ms;         /* ... there is room for it, and nobody for whom it may be kept */
     uint64_t earlier, later;  /* GPU time that others had while it waited */
-    int64_t began_ms, ran_ms; /* it runs since, or -1; has run before that */
 };
 
 struct progress {

@@ -4,8 +4,6 @@
  * The order of things is that of the real shell: step, append to the journal, then carry out. A
  * crash comes before the record is whole, after it but before any effect is carried out, or after.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include "myriad/text/amount.h"
 #include "progress.h"
 #include "world.h"
@@ -226,9 +224,6 @@ static void watch(struct world *w, const struct myr_event *event, const struct m
 {
     MYR_ASSERT(effects || count == 0);
     progress_begin(w->progress, event, w->now_ms);
-    if (getenv("JUDGE_JOB")) { uint32_t jj=(uint32_t)atoi(getenv("JUDGE_JOB")), nn=(uint32_t)atoi(getenv("JUDGE_NODE")); 
-      if (event->job==jj || event->node==nn) fprintf(stderr,"E %lld %s code %u node %u job %u epoch %u boot %u\n",(long long)w->now_ms,myr_event_kind_name(event->kind),event->code,event->node,event->job,event->epoch,event->boot);
-      for (uint32_t i=0;i<count;i++) if (effects[i].job==jj||effects[i].node==nn) fprintf(stderr,"   F %lld [%s n%u j%u] %s state %u node %u job %u epoch %u gpus %llx\n",(long long)w->now_ms,myr_event_kind_name(event->kind),event->node,event->job,myr_effect_kind_name(effects[i].kind),effects[i].state,effects[i].node,effects[i].job,effects[i].epoch,(unsigned long long)effects[i].gpus); }
     if (event->kind == MYR_EVENT_UNDRAIN) { /* what is decided on it may use the node */
         check_drain(w->check, event->node, false);
     }
