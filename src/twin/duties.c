@@ -101,15 +101,21 @@ void progress_begin(struct progress *p, const struct myr_event *event, int64_t n
 
 /* ---- what is decided ---- */
 
-/* The nodes that it has are its own until it has its place again. */
+/* The nodes that a gang has are its own until it has its place again. */
 static void keep_place(struct progress *p, uint32_t id)
 {
     pjob_at(p, id)->mends = true;
+    if (progress_nodes_of(p, pjob_at(p, id)->gpus) == 1) {
+        return; /* without that one it has no place */
+    }
     for (uint32_t n = 0; n < p->scenario->shape.nodes; n++) {
         uint64_t own = check_owned_by(p->check, n, id);
-        if (own && p->nodes[n].state == MYR_NODE_HEALTHY) {
+        uint32_t host = p->nodes[n].kept_for;
+        bool guest = host > 0 && host != id + 1 && pjob_at(p, host - 1)->mends;
+        /* A guest has nothing of its own there. */
+        if (own && !guest) {
             p->nodes[n].kept_for = id + 1;
-            p->nodes[n].kept_gpus = own;
+            p->nodes[n].kept_gpus = p->nodes[n].state == MYR_NODE_HEALTHY ? own : 0;
             p->nodes[n].kept_ms = p->up_ms;
             touch(p, n);
         }
@@ -150,7 +156,7 @@ static void look_at_place(struct progress *p, const struct myr_effect *e)
                        e->job, (long long)(p->up_ms - n->kept_ms) / 1000, n->kept_for - 1,
                        MYR_COUNT(owner->gpus, "GPU"));
     }
-    n->kept_for = 0;
+    n->kept_for = owner->mends ? n->kept_for : 0; /* the host of who comes as a guest */
 }
 
 /* A controller's clock is behind by all of its absences: what it may think to be early is. */
@@ -204,9 +210,9 @@ static void node_says(struct progress *p, const struct myr_effect *e)
     struct pnode *n = &p->nodes[e->node];
     n->state = e->state;
     set_out(p, e->node, e->state);
-    /* What is no longer to be used is kept for nobody. */
-    if (e->state != MYR_NODE_HEALTHY && e->state != MYR_NODE_SUSPECT) {
-        n->kept_for = 0;
+    /* What is not to be used, though for a moment, may have been replaced meanwhile. */
+    if (e->state != MYR_NODE_HEALTHY) {
+        n->kept_gpus = 0;
     }
     touch(p, e->node);
 }

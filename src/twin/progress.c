@@ -88,7 +88,7 @@ bool progress_usable(const struct progress *p, uint32_t node)
 /* Its own until its place is filled, or the time for that is over: nobody else's room. */
 bool progress_is_kept(const struct progress *p, const struct pnode *n)
 {
-    return n->kept_for > 0 && pjob_at(p, n->kept_for - 1)->mends &&
+    return n->kept_for > 0 && n->kept_gpus > 0 && pjob_at(p, n->kept_for - 1)->mends &&
            p->up_ms - n->kept_ms <= KEPT_MS + 3 * MINUTE_MS;
 }
 
@@ -114,8 +114,10 @@ void progress_count(struct progress *p, uint32_t node)
 static void count_kept(struct progress *p)
 {
     for (uint32_t n = 0; n < p->scenario->shape.nodes; n++) {
-        if (p->nodes[n].kept_for > 0 && !progress_is_kept(p, &p->nodes[n])) {
-            p->nodes[n].kept_for = 0;
+        struct pnode *node = &p->nodes[n];
+        if (node->kept_for > 0 && !node->counted && !progress_is_kept(p, node)) {
+            /* It stays the host of guests until it runs again. */
+            node->kept_for = pjob_at(p, node->kept_for - 1)->mends ? node->kept_for : 0;
             progress_count(p, n);
         }
     }
