@@ -166,7 +166,7 @@ static void look_at_window(struct progress *p, const struct myr_effect *e)
     for (uint32_t i = 0; i < p->scenario->window_count; i++) {
         const struct myr_scenario_window *w = &p->scenario->windows[i];
         int64_t early_ms = p->now_ms - p->lag_ms - WINDOW_SLACK_MS;
-        bool over = p->now_ms >= w->at_ms + w->length_ms;
+        bool over = p->now_ms + p->ahead_ms >= w->at_ms + w->length_ms;
         bool ends = job->limit_s > 0 && early_ms + job->limit_s * 1000 <= w->at_ms;
         if (e->node - w->first < w->count && !over && early_ms >= w->at_ms - w->drain_ms && !ends) {
             check_violated(p->check, RULE_WINDOW,

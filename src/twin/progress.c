@@ -70,7 +70,7 @@ static bool in_window(const struct progress *p, uint32_t node)
     for (uint32_t i = 0; i < p->scenario->window_count; i++) {
         const struct myr_scenario_window *w = &p->scenario->windows[i];
         int64_t from_ms = w->at_ms - w->drain_ms, to_ms = w->at_ms + w->length_ms;
-        if (node - w->first < w->count && p->now_ms >= from_ms &&
+        if (node - w->first < w->count && p->now_ms + p->ahead_ms >= from_ms &&
             p->now_ms <= to_ms + p->lag_ms + WINDOW_SLACK_MS) {
             return true;
         }
@@ -321,7 +321,7 @@ static void look_at_windows(struct progress *p)
     for (uint32_t i = 0; i < p->scenario->window_count; i++) {
         const struct myr_scenario_window *w = &p->scenario->windows[i];
         bool open = p->now_ms - p->lag_ms >= w->at_ms + WINDOW_EMPTY_MS &&
-                    p->now_ms < w->at_ms + w->length_ms;
+                    p->now_ms + p->ahead_ms < w->at_ms + w->length_ms;
         for (uint32_t n = w->first; open && n < w->first + w->count; n++) {
             if (p->nodes[n].state == MYR_NODE_HEALTHY && check_node_live(p->check, n) > 0) {
                 check_violated(p->check, RULE_WINDOW,
@@ -368,6 +368,11 @@ void progress_look(struct progress *p, int64_t now_ms, bool up)
         p->order_ms = 0;
     }
     look_at_end(p);
+}
+
+void progress_clock(struct progress *p, int64_t step_ms)
+{
+    p->ahead_ms += step_ms > 0 ? step_ms : 0;
 }
 
 /* ---- calms ---- */

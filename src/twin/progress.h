@@ -39,6 +39,9 @@ void progress_end(struct progress *progress);
 /* Each minute; 'up': a controller is there. */
 void progress_look(struct progress *progress, int64_t now_ms, bool up);
 
+/* Its clock goes forward: as far as it expected to sleep anyway it takes that for time. */
+void progress_clock(struct progress *progress, int64_t step_ms);
+
 /* Trouble is over from now on, or begins again. 'sound': asked of each node at a look. */
 void progress_calm(struct progress *progress, bool calm);
 void progress_node(struct progress *progress, uint32_t node, bool sound);

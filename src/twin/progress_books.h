@@ -73,6 +73,7 @@ struct progress {
     int64_t now_ms, last_ms;
     int64_t up_ms;    /* time in which a controller was there */
     int64_t lag_ms;   /* ... and in which none was */
+    int64_t ahead_ms; /* steps of its clock that it may have taken for time */
     int64_t order_ms; /* since the last look at who was overtaken */
     int64_t end_ms;   /* on 'up_ms': everybody is to be over; 0: nobody asks */
     uint64_t idle_gpu_ms;

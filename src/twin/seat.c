@@ -464,6 +464,7 @@ void seat_jumps(struct world *w)
         /* The clock never shows less than 0. */
         bool back = draw_chance(&rng, 500000) && w->now_ms + seat->offset_ms > step_ms;
         seat->offset_ms += back ? -step_ms : step_ms;
+        progress_clock(w->progress, back ? -step_ms : step_ms);
         MYR_ASSERT(w->now_ms + seat->offset_ms >= 0);
         w->result->clock_steps++;
         seat->tick_ms = INT64_MAX; /* the wake that was asked for lies elsewhere on the new clock */
