@@ -297,18 +297,22 @@ static void strike(struct world *w)
     hear(w, event);
 }
 
-static void ask_for(struct world *w, uint32_t gpus)
+static void ask_for(struct world *w, uint32_t gpus, enum myr_restart restart)
 {
     uint32_t job = myr_control_jobs(w->f.control);
-    struct myr_event event = {
-        .kind = MYR_EVENT_SUBMIT,
-        .spec = {.token = job + 1,
-                 .gpus = gpus,
-                 .restart = below(w, 2) ? MYR_RESTART_STRICT : MYR_RESTART_EPOCH,
-                 .service = 1, /* it need not tell of steps */
-                 .retries = MYR_JOB_RETRIES_MAX,
-                 .lease_s = 300}};
+    struct myr_event event = {.kind = MYR_EVENT_SUBMIT,
+                              .spec = {.token = job + 1,
+                                       .gpus = gpus,
+                                       .restart = (uint8_t)restart,
+                                       .service = 1, /* it need not tell of steps */
+                                       .retries = MYR_JOB_RETRIES_MAX,
+                                       .lease_s = 300}};
     hear(w, event);
+}
+
+static enum myr_restart any_restart(struct world *w)
+{
+    return below(w, 2) ? MYR_RESTART_STRICT : MYR_RESTART_EPOCH;
 }
 
 /* One gang alone, or several and smaller jobs, of which some wait. */
@@ -317,19 +321,20 @@ static void ask_for_jobs(struct world *w)
     uint32_t per = w->shape.gpus_per_node, left = w->shape.nodes - w->spares;
     if (below(w, 3) == 0) { /* up to the whole cluster, its spares too */
         uint32_t nodes = 2 + below(w, w->shape.nodes - 1);
-        ask_for(w, nodes * per - below(w, per));
+        ask_for(w, nodes * per - below(w, per), any_restart(w));
         w->gangs = 1;
         w->need = nodes;
         return;
     }
     while (left >= 2 && w->gangs < 6) {
         uint32_t nodes = 2 + below(w, left - 1);
-        ask_for(w, nodes * per); /* parts of nodes may lie so that others do not fit */
+        ask_for(w, nodes * per,
+                any_restart(w)); /* parts of nodes may lie so that others do not fit */
         left -= nodes;
         w->gangs++;
     }
     for (uint32_t i = below(w, 12); i > 0; i--) {
-        ask_for(w, (1 + below(w, w->shape.nodes / 2)) * per);
+        ask_for(w, (1 + below(w, w->shape.nodes / 2)) * per, any_restart(w));
     }
 }
 
@@ -407,10 +412,101 @@ static void gangs_run_again_whatever_breaks(void **state)
     assert_true(only || (faults > 10 * (end - first) && starts > 5 * (end - first)));
 }
 
+/* --- a job that starts again, and a smaller one that waits */
+
+enum trouble { REBOOT, DEATH, CUT_OFF, DRAIN, TROUBLES };
+
+/* Something happens to the first node of job 0; when it is over there is a node for it again. */
+static void trouble_for(struct world *w, enum trouble trouble)
+{
+    struct myr_control_rank rank;
+    assert_in_range(myr_control_job_ranks(w->f.control, 0, &rank, 1), 1, NODES_MAX);
+    struct machine *m = &w->machines[rank.node];
+    struct myr_event event = {.kind = MYR_EVENT_SILENT, .node = rank.node, .boot = m->boot};
+    struct myr_event back = {.kind = MYR_EVENT_JOIN, .node = rank.node};
+    if (trouble == DRAIN) { /* what runs stays, but it fails, and its place is not whole then */
+        event.kind = MYR_EVENT_DRAIN;
+        hear(w, event);
+        back.kind = MYR_EVENT_UNDRAIN;
+        later(w, 700000, back);
+        event = (struct myr_event){.kind = MYR_EVENT_EXIT,
+                                   .code = 1,
+                                   .node = rank.node,
+                                   .epoch = rank.epoch,
+                                   .boot = m->boot};
+    } else if (trouble == CUT_OFF) {
+        m->cut = true;
+        back.kind = MYR_EVENT_BACK;
+        later(w, 200000, back);
+    } else {
+        m->off = true;
+        if (trouble == REBOOT) {
+            later(w, 100000, back);
+        } /* else it is back after its repair */
+    }
+    hear(w, event);
+}
+
+/* A cluster of 20 nodes: job 0 has 8 of them, job 1 has 12, and job 2 waits for 6. */
+static void small_ones_wait(uint64_t seed, enum myr_queue_preset preset, enum trouble trouble,
+                            enum myr_restart restart)
+{
+    struct world w = {.seed = seed, .lacks_ms = -1};
+    const uint32_t sizes[] = {8, 12, 6};
+    myr_rng_init(&w.rng, seed, 32);
+    w.shape = (struct myr_place_shape){20, 8, 4, 20};
+    struct myr_control_policy policy = myr_control_policy_default();
+    policy.queue = myr_queue_policy_preset(preset);
+    policy.queue.stop_after_s = 1 << 30; /* equals do not take turns here */
+    assert_int_equal(myr_control_create(&w.shape, &policy, 1, &w.f.control, NULL), MYR_OK);
+    for (uint32_t n = 0; n < w.shape.nodes; n++) {
+        w.machines[n].boot = 1;
+        hear(&w, (struct myr_event){.kind = MYR_EVENT_JOIN, .node = n, .boot = 1});
+    }
+    play(&w, 100000);
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(sizes); i++) {
+        ask_for(&w, 8 * sizes[i], restart);
+        play(&w, w.f.now_ms + 60000);
+    }
+    assert_int_equal(myr_control_job(w.f.control, 0).state, MYR_CONTROL_RUNNING);
+    trouble_for(&w, trouble);
+    /* Until its place is given up nobody else gets it. */
+    for (int64_t end_ms = w.f.now_ms + 900000; w.f.now_ms < end_ms;) {
+        play(&w, w.f.now_ms + 10000);
+        if (myr_control_job(w.f.control, 2).epoch > 0) {
+            fail_seed(&w, "starts on nodes of the one that starts again", 2);
+        }
+    }
+    /* And by then, or when the node is repaired, it runs again; what was lent has come back. */
+    play(&w, w.f.now_ms + 8000000);
+    if (myr_control_job(w.f.control, 0).epoch < 2) {
+        fail_seed(&w, "did not start again", 0);
+    }
+    for (uint32_t id = 0; id < 3; id++) {
+        bool runs = myr_control_job(w.f.control, id).state == MYR_CONTROL_RUNNING;
+        if (runs != (id < 2)) {
+            fail_seed(&w, myr_control_job_state_name(myr_control_job(w.f.control, id).state), id);
+        }
+    }
+    myr_vec_done(&w.answers);
+    myr_control_free(w.f.control);
+}
+
+static void a_smaller_job_never_takes_the_nodes_of_one_that_starts_again(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 64; seed++) {
+        small_ones_wait(seed, (enum myr_queue_preset)(seed % 4),
+                        (enum trouble)(seed / 4 % TROUBLES),
+                        (enum myr_restart)(seed / 16 % MYR_RESTARTS));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gangs_run_again_whatever_breaks),
+        cmocka_unit_test(a_smaller_job_never_takes_the_nodes_of_one_that_starts_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
