@@ -104,8 +104,10 @@ void progress_begin(struct progress *p, const struct myr_event *event, int64_t n
 /* The nodes that a gang has are its own until it has its place again. */
 static void keep_place(struct progress *p, uint32_t id)
 {
-    pjob_at(p, id)->mends = true;
-    if (progress_nodes_of(p, pjob_at(p, id)->gpus) == 1) {
+    struct pjob *job = pjob_at(p, id);
+    job->broke_ms = job->mends ? job->broke_ms : p->up_ms;
+    job->mends = true;
+    if (progress_nodes_of(p, job->gpus) == 1) {
         return; /* without that one it has no place */
     }
     for (uint32_t n = 0; n < p->scenario->shape.nodes; n++) {
@@ -132,6 +134,7 @@ static void job_says(struct progress *p, const struct myr_effect *e)
     if (e->state == MYR_CONTROL_RECOVERING && stood) {
         keep_place(p, e->job);
     } else if (e->state != MYR_CONTROL_RECOVERING && e->state != MYR_CONTROL_QUEUED) {
+        job->mended = e->state == MYR_CONTROL_PLACING ? job->mends : job->mended;
         job->mends = false;
     }
     if (runs) {
@@ -148,8 +151,9 @@ static void look_at_place(struct progress *p, const struct myr_effect *e)
     const struct pjob *owner = pjob_at(p, n->kept_for - 1), *guest = pjob_at(p, e->job);
     /* Under preempt whoever has run less may stop it, and leaves the rest of its nodes to others.
      */
-    bool preempts = p->scenario->queue_policy == MYR_QUEUE_PREEMPT;
-    if (owner->mends && p->up_ms - n->kept_ms <= KEPT_MS && !preempts &&
+    bool excused = p->scenario->queue_policy == MYR_QUEUE_PREEMPT ||
+                   (guest->mended && guest->broke_ms < owner->broke_ms); /* it was the host */
+    if (owner->mends && p->up_ms - n->kept_ms <= KEPT_MS && !excused &&
         guest->priority <= owner->priority) {
         check_violated(p->check, RULE_DISPLACED,
                        "node/%05u goes to job %u, %lld s after job %u of %s failed there", e->node,

@@ -45,6 +45,8 @@ struct pjob {
     int64_t limit_s;
     uint8_t state;            /* enum myr_control_job_state */
     bool mends;               /* its nodes are kept for it */
+    bool mended;              /* its last place was that of a job that mends */
+    int64_t broke_ms;         /* when it last began to */
     uint32_t epoch;           /* of its last start */
     uint32_t own_faults;      /* in a row */
     uint32_t fault_epoch;     /* of the last of them */
