@@ -149,24 +149,12 @@ static bool is_untold(const struct myr_control *c, uint32_t id)
     return false;
 }
 
-/* The twin's planted fault: where GPUs are kept for a job, the queue does not hear of a drain. */
-static bool hides_drain(const struct myr_control *c, uint32_t id)
-{
-    uint64_t taken = ~myr_placer_free_mask(myr_queue_placer(c->queue), id);
-    for (uint32_t at = node_of(c, id)->first_rank; at != MYR_NONE;
-         at = slot_of(c, at)->next_on_node) {
-        taken &= ~slot_of(c, at)->gpus;
-    }
-    return c->head.planted == MYR_PLANTED_CLAIM_ON_DRAINED &&
-           taken << (64 - c->shape.gpus_per_node) != 0;
-}
-
 void placing_node(struct myr_control *c, uint32_t id, bool gone, bool shut)
 {
     struct node *node = node_of(c, id);
     if (shut != node->shut) {
         node->shut = shut;
-        if (!shut || !hides_drain(c, id)) {
+        if (!shut || !planted_hides_drain(c, id)) {
             told(c, myr_queue_drain(c->queue, now_s(c), id, shut));
         }
     }

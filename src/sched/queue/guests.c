@@ -91,6 +91,7 @@ void queue_share_holds(struct myr_queue *q)
             /* Who has a right to the nodes is no guest, and is not stopped as one. */
             bool by_right = queue_outranks(q, id, hold->job);
             if (queue_start(q, id) && !by_right) {
+                MYR_PROBE("a guest starts on held nodes");
                 MYR_ASSERT(queue_job(q, id)->state != MYR_JOB_WAITS);
                 queue_job(q, id)->guest_of = hold->job;
             }
