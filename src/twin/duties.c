@@ -60,6 +60,11 @@ static void note_refusal(struct progress *p, const struct myr_event *event)
 void progress_begin(struct progress *p, const struct myr_event *event, int64_t now_ms)
 {
     p->now_ms = now_ms;
+    /* Nobody knows how long it was since the last event, if nobody was there or the clock jumped.
+     */
+    p->lag_ms += p->jumped || event->kind == MYR_EVENT_TAKEOVER ? now_ms - p->event_ms : 0;
+    p->jumped = false;
+    p->event_ms = now_ms;
     MYR_ASSERT(p->touched.count == 0 && p->started.count == 0);
     switch ((enum myr_event_kind)event->kind) {
     case MYR_EVENT_DRAIN:
@@ -115,7 +120,9 @@ static void keep_place(struct progress *p, uint32_t id)
         uint32_t host = p->nodes[n].kept_for;
         bool guest = host > 0 && host != id + 1 && pjob_at(p, host - 1)->mends;
         /* A guest has nothing of its own there. */
-        if (own && !guest) {
+        /* What an incarnation before this one has left behind is no part of its place. */
+        bool now = p->nodes[n].started == id + 1 && p->nodes[n].started_epoch == job->epoch;
+        if (own && now && !guest) {
             p->nodes[n].kept_for = id + 1;
             p->nodes[n].kept_gpus = p->nodes[n].state == MYR_NODE_HEALTHY ? own : 0;
             p->nodes[n].kept_ms = p->up_ms;
@@ -194,6 +201,8 @@ static void granted(struct progress *p, const struct myr_effect *e)
 static void ordered(struct progress *p, const struct myr_effect *e)
 {
     struct pjob *job = pjob_at(p, e->job);
+    p->nodes[e->node].started = e->job + 1;
+    p->nodes[e->node].started_epoch = e->epoch;
     if (e->epoch <= job->epoch) {
         return;
     }

@@ -350,8 +350,7 @@ void progress_look(struct progress *p, int64_t now_ms, bool up)
     int64_t passed_ms = p->last_ms < 0 ? 0 : now_ms - p->last_ms;
     MYR_ASSERT(passed_ms >= 0);
     p->now_ms = p->last_ms = now_ms;
-    if (!up) { /* its own time stands still, and so do its windows */
-        p->lag_ms += passed_ms;
+    if (!up) {
         return;
     }
     p->up_ms += passed_ms;
@@ -373,6 +372,7 @@ void progress_look(struct progress *p, int64_t now_ms, bool up)
 void progress_clock(struct progress *p, int64_t step_ms)
 {
     p->ahead_ms += step_ms > 0 ? step_ms : 0;
+    p->jumped = true;
 }
 
 /* ---- calms ---- */

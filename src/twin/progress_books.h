@@ -29,11 +29,13 @@ enum {
 struct pnode {
     uint8_t state; /* enum myr_node_state, as told */
     bool drained, held, doubted;
-    bool repair;        /* given to repair by the controller itself */
-    bool out;           /* being emptied, or empty, for whatever reason */
-    bool counted;       /* in 'usable' and 'with_free' */
-    bool touched;       /* in the list of this event */
-    uint32_t free;      /* GPUs, as they were counted */
+    bool repair;      /* given to repair by the controller itself */
+    bool out;         /* being emptied, or empty, for whatever reason */
+    bool counted;     /* in 'usable' and 'with_free' */
+    bool touched;     /* in the list of this event */
+    uint32_t free;    /* GPUs, as they were counted */
+    uint32_t started; /* the last job that was, counted from 1 */
+    uint32_t started_epoch;
     uint32_t kept_for;  /* a job that mends, counted from 1 */
     uint64_t kept_gpus; /* that were its own */
     int64_t kept_ms, calm_ms;
@@ -74,7 +76,9 @@ struct progress {
     int64_t approved_most;
     int64_t now_ms, last_ms;
     int64_t up_ms;    /* time in which a controller was there */
-    int64_t lag_ms;   /* ... and in which none was */
+    int64_t lag_ms;   /* that a controller's own clock is behind at most */
+    int64_t event_ms; /* of the last event */
+    bool jumped;      /* its clock has, since */
     int64_t ahead_ms; /* steps of its clock that it may have taken for time */
     int64_t order_ms; /* since the last look at who was overtaken */
     int64_t end_ms;   /* on 'up_ms': everybody is to be over; 0: nobody asks */
