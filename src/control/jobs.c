@@ -183,7 +183,7 @@ void job_settle(struct myr_control *c, uint32_t id)
         break;
     case AFTER_FAILED:
     case AFTER_CANCELLED:
-        placing_cancel(c, id);
+        placing_end(c, id);
         end(c, id, job->after == AFTER_FAILED ? MYR_CONTROL_FAILED : MYR_CONTROL_CANCELLED);
         break;
     case AFTER_RESTART:
@@ -298,14 +298,14 @@ static void taken(struct myr_control *c, const struct myr_decision *decision)
 {
     MYR_ASSERT(decision->kind == MYR_DECIDE_STOP);
     struct job *job = job_of(c, decision->job);
+    if (job->taken && job->run == decision->epoch) {
+        return; /* the core knows, and may have ended the job meanwhile */
+    }
     /* A run that is not the present one: it was never carried out, or is over. */
     if (job_is_over(job) || job->run != decision->epoch) {
         MYR_PROBE("a run is stopped that never came to be");
         job->unrun = decision->epoch;
         job_unrun(c, decision->job);
-        return;
-    }
-    if (job->taken) {
         return;
     }
     /* A node that is given away before it fails is no failure of the job: it saves, and moves. */

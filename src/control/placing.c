@@ -96,14 +96,30 @@ void placing_gone(struct myr_control *c, uint32_t id)
     /* In place the job keeps its GPUs: the queue need not know. */
     if (rank->old || job_of(c, rank->job)->taken) {
         int rc = myr_queue_stopped(c->queue, now_s(c), rank->job, rank->run, rank->node);
-        /*
-         * With the planted one it is told twice: that is for others to find. What a job that is
-         * over has left on a node that was lost the queue has given up with the job.
-         */
-        bool known = rank->old && job_is_over(job_of(c, rank->job)) && rc == MYR_ESTALE;
-        told(c, known || c->head.planted == MYR_PLANTED_DOUBLE_GRANT ? MYR_OK : rc);
+        /* With the planted one it is told twice: that is for others to find. */
+        told(c, c->head.planted == MYR_PLANTED_DOUBLE_GRANT ? MYR_OK : rc);
         rank_release(c, id);
         MYR_ASSERT(rank->released);
+    }
+}
+
+/*
+ * A job that may leave ranks behind ends, and some of them nobody has heard of: what is over is the
+ * queue's at once, the rest when it is known to be gone. Else the queue would take all of it for
+ * free with its own stop, which comes when the job is over.
+ */
+static void leave_lost(struct myr_control *c, uint32_t id)
+{
+    struct job *job = job_of(c, id);
+    if (job->taken || job->open == 0) {
+        return;
+    }
+    MYR_PROBE("a job ends with ranks on a node that was lost");
+    job->taken = 1;
+    for (uint32_t at = job->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_in_job) {
+        if (!rank_is_open(slot_of(c, at))) {
+            placing_gone(c, at);
+        }
     }
 }
 
@@ -115,9 +131,17 @@ void placing_done(struct myr_control *c, uint32_t id)
         job->ending = 1;
         /* Where the queue was about to move it, there is nothing left to move; but it is done, and
          * jobs may wait for just that. */
-        told(c, job->taken ? myr_queue_succeeded(c->queue, now_s(c), id)
-                           : myr_queue_exited(c->queue, now_s(c), id, job->run, MYR_EXIT_OK));
+        bool whole = !job->taken && job->open == 0;
+        told(c, whole ? myr_queue_exited(c->queue, now_s(c), id, job->run, MYR_EXIT_OK)
+                      : myr_queue_succeeded(c->queue, now_s(c), id));
+        leave_lost(c, id);
     }
+}
+
+void placing_end(struct myr_control *c, uint32_t id)
+{
+    placing_cancel(c, id);
+    leave_lost(c, id);
 }
 
 void placing_over(struct myr_control *c, uint32_t id, uint32_t run)

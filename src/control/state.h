@@ -232,6 +232,8 @@ void placing_started(struct myr_control *c, uint32_t id);
 void placing_gone(struct myr_control *c, uint32_t id);
 void placing_done(struct myr_control *c, uint32_t id);
 void placing_cancel(struct myr_control *c, uint32_t id);
+/* The same of a job that has ended, with ranks that may run on nodes that were lost. */
+void placing_end(struct myr_control *c, uint32_t id);
 /* Whether nodes of the gang that the queue has for a job may be started on. */
 enum place_fit {
     PLACE_FIT,
