@@ -158,8 +158,9 @@ static bool fits(const struct progress *p, uint32_t id)
     uint32_t gpus = pjob_at(p, id)->gpus, own = own_nodes(p, id);
     uint32_t nodes = progress_nodes_of(p, gpus), spares = p->scenario->policy.spares;
     /* Spares serve who mends, and who could never run without them. */
-    bool spared = pjob_at(p, id)->mends || p->usable < nodes + spares;
     uint32_t whole = p->with_free[p->per];
+    spares = spares < whole ? spares : whole; /* as many of them as there are now */
+    bool spared = pjob_at(p, id)->mends || p->usable < nodes + spares;
     whole = spared ? whole : whole > spares ? whole - spares : 0;
     if (gpus >= p->per) {
         return whole + own >= nodes;
@@ -200,11 +201,9 @@ static void drop_over(struct progress *p)
 static const struct pjob *first_of_all(const struct progress *p)
 {
     const struct pjob *best = NULL;
-    bool fifo = p->scenario->queue_policy == MYR_QUEUE_FIFO;
     for (size_t i = 0; i < p->open.count; i++) {
         const struct pjob *job = pjob_at(p, p->open.items[i]);
-        if (progress_is_ready(p, job) &&
-            (!best || (fifo ? job->priority > best->priority : job->gpus > best->gpus))) {
+        if (progress_is_ready(p, job) && (!best || job->gpus > best->gpus)) {
             best = job;
         }
     }
@@ -214,14 +213,7 @@ static const struct pjob *first_of_all(const struct progress *p)
 /* Whether what it could have may be kept for somebody else: for the first of those that wait. */
 static bool is_excused(const struct progress *p, const struct pjob *job, const struct pjob *first)
 {
-    switch (p->scenario->queue_policy) {
-    case MYR_QUEUE_FIFO:
-        return job != first;
-    case MYR_QUEUE_FIRST_FIT:
-        return false;
-    default:
-        return job->gpus < first->gpus;
-    }
+    return p->scenario->queue_policy != MYR_QUEUE_FIRST_FIT && job->gpus < first->gpus;
 }
 
 /* For how long it has waited in sight of room, and longer than it may. */

@@ -87,7 +87,6 @@ void vary_choices(struct myr_scenario *s, struct myr_rng *rng)
     PICK(s->symptoms.nodes, uint32_t, 1, 3, 8);
     PICK(s->fence_fails_ppm, uint32_t, 0, 300000, 900000);
     PICK(s->refuse_ppm, uint32_t, 0, 10000, 100000);
-    PICK(s->shows, uint32_t, 0, 1, 2, 3);
     for (uint32_t i = 0; i < s->group_count; i++) {
         struct myr_scenario_jobs *group = &s->groups[i];
         PICK(group->restart, uint32_t, MYR_RESTART_STRICT, MYR_RESTART_EPOCH);

@@ -13,7 +13,7 @@ struct options {
     const char *save;
 };
 
-static const struct options defaults = {.seed = 1, .seeds = 100, .worlds = 20, .tries = 300};
+static const struct options defaults = {.seed = 1, .seeds = 100, .tries = 300};
 
 static const struct myr_option rows[] = {
     CLI_COUNT("seed", struct options, seed, 0, 0, "the first one"),
