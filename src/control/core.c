@@ -172,7 +172,8 @@ static bool is_about_node(enum myr_event_kind kind)
 
 static bool is_about_job(enum myr_event_kind kind)
 {
-    return (kind >= MYR_EVENT_STARTED && kind <= MYR_EVENT_STEP) || kind == MYR_EVENT_CANCEL;
+    return (kind >= MYR_EVENT_STARTED && kind <= MYR_EVENT_STEP) || kind == MYR_EVENT_CANCEL ||
+           kind == MYR_EVENT_HOLD_JOB || kind == MYR_EVENT_PRIORITY;
 }
 
 /* What is refused has changed nothing, not even the time: the journal never sees it. */
@@ -208,6 +209,11 @@ static int check(const struct myr_control *c, int64_t now_ms, const struct myr_e
             err, MYR_ERANGE, "tenant %u of weight %lld, below %u and 1 to %d are expected",
             event->count, (long long)event->value, c->tenants, MYR_TENANT_WEIGHT_MAX);
     }
+    if (kind == MYR_EVENT_PRIORITY &&
+        (event->value < -MYR_PRIORITY_MAX || event->value > MYR_PRIORITY_MAX)) {
+        return myr_err_set(err, MYR_ERANGE, "priority %lld, -%d to %d is expected",
+                           (long long)event->value, MYR_PRIORITY_MAX, MYR_PRIORITY_MAX);
+    }
     if (now_ms < 0 || now_ms > 1000 * year_ms) {
         return myr_err_set(err, MYR_ERANGE, "time out of range");
     }
@@ -237,6 +243,15 @@ static void take_exit(struct myr_control *c, const struct myr_event *event)
     node_settle(c, event->node);
 }
 
+/* A node that could not start its ranks says so itself: it is certain. */
+static void take_started(struct myr_control *c, const struct myr_event *event)
+{
+    if (!job_started(c, event)) {
+        node_blame(c, event->node, event->job, true);
+        job_settle(c, event->job);
+    }
+}
+
 /*
  * One function for each kind. Those that may leave a job or a node
  * unsettled settle it themselves.
@@ -262,10 +277,7 @@ static void take(struct myr_control *c, const struct myr_event *event)
         node_back(c, event->node);
         break;
     case MYR_EVENT_STARTED:
-        if (!job_started(c, event)) {
-            node_blame(c, event->node, event->job, true);
-            job_settle(c, event->job);
-        }
+        take_started(c, event);
         break;
     case MYR_EVENT_STOPPED:
         job_stopped(c, event);
@@ -290,7 +302,9 @@ static void take(struct myr_control *c, const struct myr_event *event)
         job_submit(c, &event->spec);
         break;
     case MYR_EVENT_CANCEL:
-        job_cancel(c, event->job);
+    case MYR_EVENT_HOLD_JOB:
+    case MYR_EVENT_PRIORITY:
+        job_ask(c, event);
         break;
     case MYR_EVENT_DRAIN:
     case MYR_EVENT_UNDRAIN:
@@ -429,6 +443,7 @@ struct myr_control_job myr_control_job(const struct myr_control *c, uint32_t id)
                                     .spec = job->spec,
                                     .epoch = job->epoch,
                                     .nodes = job->ranks,
+                                    .gpus = job_gpus(c, job),
                                     .failures = job->failures,
                                     .step = job->step,
                                     .saved_step = job->saved_step,

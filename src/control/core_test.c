@@ -410,8 +410,9 @@ static void events_are_taken_up_to_their_limits(void **state)
         bool of_node = (kind >= MYR_EVENT_JOIN && kind <= MYR_EVENT_FENCED) ||
                        kind == MYR_EVENT_DRAIN || kind == MYR_EVENT_UNDRAIN ||
                        kind == MYR_EVENT_MAINTAIN || kind == MYR_EVENT_HOLD;
-        bool of_job =
-            (kind >= MYR_EVENT_STARTED && kind <= MYR_EVENT_STEP) || kind == MYR_EVENT_CANCEL;
+        bool of_job = (kind >= MYR_EVENT_STARTED && kind <= MYR_EVENT_STEP) ||
+                      kind == MYR_EVENT_CANCEL || kind == MYR_EVENT_HOLD_JOB ||
+                      kind == MYR_EVENT_PRIORITY;
         struct myr_control *copy = myr_control_fork(f.control), *kept = f.control;
         uint64_t hash = myr_control_hash(copy);
         f.control = copy;

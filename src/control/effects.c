@@ -73,10 +73,10 @@ const char *myr_control_job_state_name(enum myr_control_job_state state)
 
 const char *myr_event_kind_name(enum myr_event_kind kind)
 {
-    static const char *const names[] = {"tick",    "takeover", "join",    "silent", "back",
-                                        "started", "stopped",  "exit",    "step",   "symptom",
-                                        "tested",  "fenced",   "submit",  "cancel", "drain",
-                                        "undrain", "maintain", "approve", "weight", "hold"};
+    static const char *const names[] = {
+        "tick",     "takeover", "join",   "silent", "back",     "started", "stopped", "exit",
+        "step",     "symptom",  "tested", "fenced", "submit",   "cancel",  "drain",   "undrain",
+        "maintain", "approve",  "weight", "hold",   "hold-job", "priority"};
     _Static_assert(MYR_ARRAY_COUNT(names) == MYR_EVENT_KINDS, "a name for each");
     return (uint32_t)kind < MYR_EVENT_KINDS ? names[kind] : "?";
 }

@@ -118,7 +118,9 @@ static void explain_job(const struct myr_control *c, uint32_t id,
     if (job->old_open > 0) {
         put(e, "left behind", "%s of older incarnations", MYR_COUNT(job->old_open, "rank"));
     }
-    if (job->state == MYR_CONTROL_QUEUED) {
+    if (job->spec.held && !job_is_over(job)) {
+        put(e, "held", "by a person: it starts when it is released, myriad job release %u", id);
+    } else if (job->state == MYR_CONTROL_QUEUED) {
         put_why(c, id, asker, e);
     }
 }
@@ -191,6 +193,9 @@ const char *myr_control_waits(struct myr_control *c, uint32_t id)
     struct myr_why why;
     if (waits_for_another(c, id)) {
         return "another job is to be done before";
+    }
+    if (job_of(c, id)->spec.held) {
+        return "a person holds it";
     }
     myr_queue_why(c->queue, c->head.steady_ms / 1000, id, &why);
     return myr_why_words(why.kind);

@@ -31,9 +31,13 @@ struct record {
 };
 
 /* Only a submission has a job in it. */
-enum { EVENT_SHORT = offsetof(struct myr_event, spec) };
+enum {
+    EVENT_SHORT = offsetof(struct myr_event, spec),
+    EVENT_PLAIN = EVENT_SHORT + offsetof(struct myr_job_spec, wish), /* before core version 9 */
+};
 
-_Static_assert(sizeof(struct myr_event) == 96 && EVENT_SHORT == 48, "no padding");
+_Static_assert(sizeof(struct myr_event) == 136 && EVENT_SHORT == 48 && EVENT_PLAIN == 96,
+               "no padding");
 _Static_assert(sizeof(struct myr_effect) == 40, "no padding");
 _Static_assert(sizeof(struct record) == 24 && sizeof(struct beginning) == 24, "no padding");
 
@@ -150,7 +154,8 @@ static int take_record(struct myr_control *c, const struct section *section, str
     memcpy(&record, data.data, sizeof(record));
     struct myr_event event = {};
     size_t rest = data.len - sizeof(record);
-    if ((record.event_bytes != EVENT_SHORT && record.event_bytes != sizeof(event)) ||
+    if ((record.event_bytes != EVENT_SHORT && record.event_bytes != EVENT_PLAIN &&
+         record.event_bytes != sizeof(event)) ||
         record.effects > MYR_JOURNAL_EFFECTS_MAX ||
         rest != record.event_bytes + record.effects * sizeof(struct myr_effect)) {
         return myr_err_set(err, MYR_ECORRUPT, "a record has a wrong length");

@@ -25,12 +25,76 @@ static void told(struct myr_control *c, int rc)
     c->dirty = true;
 }
 
+/* The layout that a wish is of, whole enough for the order of ranks; false: there is none such. */
+static bool wished_layout(const struct myr_job_wish *wish, uint32_t gpus, struct myr_layout *ret)
+{
+    *ret = myr_layout_default();
+    ret->tp = wish->tp;
+    ret->cp = wish->cp;
+    ret->dp = wish->dp;
+    ret->pp = wish->pp;
+    ret->ep = wish->ep;
+    ret->etp = wish->etp;
+    for (uint32_t i = 0; i < MYR_LAYOUT_ORDER_COUNT; i++) {
+        ret->order[i] = (enum myr_axis)wish->order[i];
+    }
+    /* How much it trains on is not asked here: as little as keeps every replica busy. */
+    ret->global_batch = ret->dp;
+    return myr_layout_broken(ret, NULL, gpus) == MYR_LAYOUT_OK;
+}
+
+/*
+ * What a job wishes beside a number of GPUs, as the queue has it; false: nobody could grant it.
+ * 'ret' is left alone where it wishes nothing; its parts lie in the arena.
+ */
+static bool wished_request(const struct myr_control *c, const struct myr_job_spec *spec,
+                           struct myr_arena *arena, struct myr_request *ret,
+                           const struct myr_request **ret_asked)
+{
+    static const struct myr_job_wish none;
+    const struct myr_job_wish *wish = &spec->wish;
+    uint32_t per = c->shape.gpus_per_node;
+    if (memcmp(wish, &none, sizeof(none)) == 0) {
+        return true;
+    }
+    bool whole = spec->gpus <= per || spec->gpus % per == 0;
+    if (!whole || wish->unused || wish->unused2 || wish->within > MYR_LEVEL_COUNT) {
+        return false;
+    }
+    *ret = (struct myr_request){.nodes = spec->gpus <= per ? 1 : spec->gpus / per,
+                                .gpus_per_node = spec->gpus < per ? spec->gpus : per,
+                                .limited = wish->within > 0,
+                                .within = (enum myr_level)(wish->within ? wish->within - 1 : 0),
+                                .leaf_max = wish->leaf_max,
+                                .kind_given = wish->kind > 0,
+                                .kind = (uint8_t)(wish->kind ? wish->kind - 1 : 0)};
+    *ret_asked = ret;
+    struct myr_layout layout;
+    if (wish->tp > 0) {
+        struct myr_job_traffic *traffic = MYR_ARENA_ONE(arena, struct myr_job_traffic);
+        ret->traffic = traffic;
+        return wished_layout(wish, spec->gpus, &layout) &&
+               myr_job_traffic_of(&layout, NULL, ret->gpus_per_node, arena, traffic, NULL) ==
+                   MYR_OK;
+    }
+    return true;
+}
+
 bool placing_submit(struct myr_control *c, const struct myr_job_spec *spec)
 {
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    struct myr_request request;
+    const struct myr_request *asked = NULL;
+    if (!wished_request(c, spec, &arena, &request, &asked)) {
+        return false;
+    }
     struct myr_queue_job job = {.tenant = spec->tenant,
                                 .gpus = spec->gpus,
                                 .priority = spec->priority,
                                 .fixed = spec->fixed,
+                                .gpus_min = spec->gpus_min,
+                                .held = spec->held,
+                                .request = asked,
                                 .limit_s = spec->limit_s,
                                 .restart_epoch = spec->restart == MYR_RESTART_EPOCH,
                                 .after_kind = spec->after ? MYR_AFTER_OK : MYR_AFTER_NONE,
@@ -150,15 +214,35 @@ void placing_over(struct myr_control *c, uint32_t id, uint32_t run)
     told(c, myr_queue_stopped(c->queue, now_s(c), id, run, MYR_NONE));
 }
 
+/* Whoever waits for a job that did not end well the queue has ended by itself. */
+static void asked(struct myr_control *c, uint32_t id, int rc)
+{
+    told(c, rc == MYR_OK || job_of(c, id)->spec.after == 0 ? rc : MYR_OK);
+}
+
 void placing_cancel(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);
     if (!job->ending) {
         job->ending = 1;
-        int rc = myr_queue_cancel(c->queue, now_s(c), id);
-        /* Whoever waits for a job that did not end well the queue has ended by itself. */
-        bool known = rc == MYR_OK || job->spec.after == 0;
-        told(c, known ? rc : MYR_OK);
+        asked(c, id, myr_queue_cancel(c->queue, now_s(c), id));
+    }
+}
+
+/* What is ending is not held, nor does its priority matter. */
+void placing_hold(struct myr_control *c, uint32_t id, bool hold)
+{
+    MYR_ASSERT(!job_is_over(job_of(c, id)));
+    if (!job_of(c, id)->ending) {
+        asked(c, id, myr_queue_hold(c->queue, now_s(c), id, hold));
+    }
+}
+
+void placing_reprioritise(struct myr_control *c, uint32_t id, int32_t priority)
+{
+    MYR_ASSERT(!job_is_over(job_of(c, id)));
+    if (!job_of(c, id)->ending) {
+        asked(c, id, myr_queue_reprioritise(c->queue, now_s(c), id, priority));
     }
 }
 

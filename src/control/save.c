@@ -22,12 +22,13 @@ enum {
     TAG_TIMERS = SECTION_TAG('T', 'I', 'M', 'E'),
     TAG_QUEUE = SECTION_TAG('Q', 'U', 'E', 'U'),
     FORMAT = 1,
+    FORMAT_JOBS = 2, /* before it, a job could wish nothing */
 };
 
-_Static_assert(sizeof(struct myr_job_spec) == 48, "no padding");
+_Static_assert(sizeof(struct myr_job_spec) == 88, "no padding");
 _Static_assert(sizeof(struct rank) == 40, "no padding");
 _Static_assert(sizeof(struct node) == 56, "no padding");
-_Static_assert(sizeof(struct job) == 48 + 4 + 15 * 4 + 8 * 8, "no padding");
+_Static_assert(sizeof(struct job) == 88 + 4 + 15 * 4 + 8 * 8, "no padding");
 _Static_assert(sizeof(struct timer) == 16, "no padding");
 _Static_assert(sizeof(struct control_head) == 56, "no padding");
 
@@ -93,7 +94,7 @@ void myr_control_save(const struct myr_control *c, struct myr_buf *ret)
     section_put(ret, TAG_POLICY, FORMAT, &policy, sizeof(policy));
     section_put(ret, TAG_HEAD, FORMAT, &c->head, sizeof(c->head));
     section_put(ret, TAG_NODES, FORMAT, c->nodes, c->shape.nodes * sizeof(*c->nodes));
-    section_put(ret, TAG_JOBS, FORMAT, c->jobs.items, c->jobs.count * sizeof(*c->jobs.items));
+    section_put(ret, TAG_JOBS, FORMAT_JOBS, c->jobs.items, c->jobs.count * sizeof(*c->jobs.items));
     section_put(ret, TAG_RANKS, FORMAT, c->ranks.items, c->ranks.count * sizeof(*c->ranks.items));
     section_put(ret, TAG_TIMERS, FORMAT, c->timers.items,
                 c->timers.count * sizeof(*c->timers.items));
@@ -117,7 +118,19 @@ uint64_t myr_control_hash(const struct myr_control *c)
 /* What was read, before it is believed. */
 struct parts {
     struct myr_str about, policy, head, nodes, jobs, ranks, timers, queue;
+    uint32_t jobs_version;
 };
+
+/* A job of the first version lacks its wish, which stands at the end of what it asked for. */
+enum {
+    JOB_PLAIN = offsetof(struct myr_job_spec, wish),
+    JOB_REST = sizeof(struct job) - sizeof(struct myr_job_spec),
+};
+
+static size_t job_bytes(const struct parts *parts)
+{
+    return parts->jobs_version == FORMAT_JOBS ? sizeof(struct job) : JOB_PLAIN + JOB_REST;
+}
 
 /* Finds each part by its tag; nothing in it is looked at yet. */
 static int read_parts(struct myr_str bytes, struct parts *ret, struct myr_err *err)
@@ -142,11 +155,13 @@ static int read_parts(struct myr_str bytes, struct parts *ret, struct myr_err *e
         }
         for (size_t i = 0; i < MYR_ARRAY_COUNT(known); i++) {
             if (section.tag == known[i].tag) {
-                if (section.version != FORMAT) {
+                uint32_t newest = section.tag == TAG_JOBS ? FORMAT_JOBS : FORMAT;
+                if (section.version < FORMAT || section.version > newest) {
                     return myr_err_set(err, MYR_EVERSION,
-                                       "the snapshot's %s have version %u, version %d is expected",
-                                       known[i].name, section.version, FORMAT);
+                                       "the snapshot's %s have version %u, version %u is expected",
+                                       known[i].name, section.version, newest);
                 }
+                ret->jobs_version = section.tag == TAG_JOBS ? section.version : ret->jobs_version;
                 *known[i].to = data;
             }
         }
@@ -170,6 +185,20 @@ static bool fits(struct myr_str part, size_t size, size_t count)
     return part.len / size == count && part.len % size == 0;
 }
 
+static void take_jobs(struct myr_control *c, const struct parts *parts)
+{
+    size_t bytes = job_bytes(parts), count = parts->jobs.len / bytes;
+    size_t spec_bytes = bytes - JOB_REST;
+    myr_vec_reserve(&c->jobs, count);
+    for (size_t i = 0; i < count; i++) {
+        struct job job = {};
+        const char *at = parts->jobs.data + i * bytes;
+        memcpy(&job.spec, at, spec_bytes);
+        memcpy((char *)&job + sizeof(job.spec), at + spec_bytes, JOB_REST);
+        myr_vec_push(&c->jobs, job);
+    }
+}
+
 /* Bytes are copied before they are checked: the checks go through the arrays. */
 static void take_arrays(struct myr_control *c, const struct parts *parts)
 {
@@ -188,7 +217,7 @@ static void take_arrays(struct myr_control *c, const struct parts *parts)
         }                                                    \
         (vec)->count = count;                                \
     } while (0)
-    TAKE(&c->jobs, parts->jobs);
+    take_jobs(c, parts);
     TAKE(&c->ranks, parts->ranks);
     TAKE(&c->timers, parts->timers);
 #undef TAKE
@@ -214,7 +243,7 @@ static int take_parts(struct myr_control *c, const struct parts *parts, struct m
     /* Lengths are held against what 'about' says, before memory is taken for them. */
     if (about.nodes == 0 || !policy_in(&policy, &c->policy) ||
         !fits(parts->nodes, sizeof(struct node), about.nodes) ||
-        parts->jobs.len % sizeof(struct job) || parts->ranks.len % sizeof(struct rank) ||
+        parts->jobs.len % job_bytes(parts) || parts->ranks.len % sizeof(struct rank) ||
         parts->timers.len % sizeof(struct timer)) {
         return myr_err_set(err, MYR_ECORRUPT, "the snapshot's parts do not fit together");
     }

@@ -128,7 +128,7 @@ static bool job_is_sound(const struct myr_control *c, uint32_t id)
     const struct job *job = &c->jobs.items[id];
     return job->taken <= 1 && job->ending <= 1 && job->confirmed <= 1 && job->steps <= 1 &&
            job->whole <= 1 && job->after <= AFTER_CANCELLED && job->epoch <= COUNT_MAX &&
-           job->failures <= COUNT_MAX && job->spec.restart < MYR_RESTARTS &&
+           job->failures <= COUNT_MAX && job->spec.restart < MYR_RESTARTS && job->spec.held <= 1 &&
            job->spec.after <= id && /* jobs wait only for jobs that came before them */
            has_been(c, job->submitted_ms) && may_have_been(c, job->started_ms) &&
            has_been(c, job->progress_ms) && may_have_been(c, job->stopped_ms) &&
@@ -315,8 +315,10 @@ static bool job_agrees(const struct myr_control *c, uint32_t id)
     if (myr_queue_view(c->queue, id, &view) < 0) {
         return job_is_over(job) || waits_in_vain(c, job);
     }
+    uint32_t least = job->spec.gpus_min ? job->spec.gpus_min : job->spec.gpus;
     return view.epoch <= COUNT_MAX && job->run <= view.epoch && job->unrun <= view.epoch &&
-           job->spec.gpus == view.gpus && job->spec.tenant == view.tenant && runs_agree(job, &view);
+           view.gpus <= job->spec.gpus && view.gpus >= least && job->spec.tenant == view.tenant &&
+           runs_agree(job, &view);
 }
 
 /* The core's jobs, nodes and time are those that the queue knows. */

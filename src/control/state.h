@@ -12,6 +12,7 @@
  *   planted   faults that are put in on purpose
  *   jobs      a job from its first start to its end
  *   answers   what agents say of its ranks
+ *   people    what is asked of a job that is there
  *   nodes     a node from its first word to its repair, and what that means for its jobs
  *   blame     nodes of a job that are looked at, since it is late or hangs
  *   holds     what is true between events
@@ -181,6 +182,16 @@ static inline bool job_is_over(const struct job *job)
     return job->state >= MYR_CONTROL_DONE;
 }
 
+/* An elastic job may have fewer GPUs than it asks for; ranks are numbered through its nodes. */
+static inline uint32_t job_gpus(const struct myr_control *c, const struct job *job)
+{
+    if (job->last_rank == MYR_NONE) {
+        return job->spec.gpus;
+    }
+    const struct rank *last = slot_of(c, job->last_rank);
+    return last->first + (uint32_t)__builtin_popcountll(last->gpus);
+}
+
 /* effects.c */
 void emit(struct myr_control *c, const struct myr_effect *effect);
 void emit_job(struct myr_control *c, uint32_t id, enum myr_control_job_state state);
@@ -243,6 +254,8 @@ enum place_fit {
 enum place_fit placing_fit(const struct myr_control *c, uint32_t id);
 /* This run cannot start there, or go on: the queue finds other nodes for those that are unfit. */
 void placing_mend(struct myr_control *c, uint32_t id, uint32_t run);
+void placing_hold(struct myr_control *c, uint32_t id, bool hold);
+void placing_reprioritise(struct myr_control *c, uint32_t id, int32_t priority);
 /* Nothing of that run of a job that is over runs anywhere. */
 void placing_over(struct myr_control *c, uint32_t id, uint32_t run);
 void placing_node(struct myr_control *c, uint32_t id, bool gone, bool shut);
@@ -294,6 +307,9 @@ void job_stopped(struct myr_control *c, const struct myr_event *event);
 /* False: a rank has failed, and its node is to be looked at. */
 bool job_exited(struct myr_control *c, const struct myr_event *event);
 void job_step(struct myr_control *c, const struct myr_event *event);
+
+/* people.c: it is to end, to be held or let go, or has another priority. */
+void job_ask(struct myr_control *c, const struct myr_event *event);
 
 /* deadlines.c */
 /* What its nodes are to be looked at for. */

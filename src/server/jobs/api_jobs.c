@@ -39,7 +39,9 @@ static void put_job(const struct server *server, uint32_t id, struct myr_json *j
     myr_json_text(json, "tenant", tenant_of(server, row));
     myr_json_text(json, "user", row->user);
     myr_json_text(json, "state", myr_control_job_state_name(job.state));
+    myr_json_bool(json, "held", job.spec.held);
     myr_json_u64(json, "gpus", job.spec.gpus);
+    myr_json_u64(json, "gpus_min", job.spec.gpus_min ? job.spec.gpus_min : job.spec.gpus);
     /* Of one that is over, how many it had. */
     myr_json_u64(json, "nodes", job.nodes ? job.nodes : row->where_count);
     myr_json_i64(json, "priority", job.spec.priority);
@@ -192,7 +194,7 @@ static void put_events(const struct server *server, uint32_t id, struct myr_json
 }
 
 /* With its file as it was submitted. */
-static void put_one(const struct server *server, uint32_t id, struct myr_buf *ret)
+void api_put_job(const struct server *server, uint32_t id, struct myr_buf *ret)
 {
     const struct job_row *row = rows_job(server, id);
     struct myr_json json;
@@ -210,7 +212,7 @@ int api_job(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     uint32_t id;
     MYR_TRY(request_job(request, &id, err));
-    put_one(request->server, id, ret);
+    api_put_job(request->server, id, ret);
     return MYR_OK;
 }
 
@@ -230,6 +232,25 @@ static int token_of(struct request *request, uint64_t *ret, struct myr_err *err)
     return MYR_OK;
 }
 
+/* What the core is told of the file. */
+static struct myr_job_spec spec_of(const struct server *server, const struct myr_jobfile *file,
+                                   uint64_t token, uint32_t tenant)
+{
+    return (struct myr_job_spec){.token = token,
+                                 .tenant = tenant,
+                                 .gpus = file->gpus,
+                                 .priority = file->priority,
+                                 .restart = (uint8_t)file->restart,
+                                 .service = file->service,
+                                 .held = file->hold,
+                                 .gpus_min = file->gpus_min,
+                                 .wish = file->wish,
+                                 .retries = file->retries,
+                                 .lease_s = server->engine ? MYR_LEASE_S_MAX : file->lease_s,
+                                 .limit_s = file->time_limit_s,
+                                 .after = file->after_count ? file->after[0] + 1 : 0};
+}
+
 /* 'index' counts from 1 in an array; 0: there is none. */
 static int submit_one(struct request *request, const struct myr_jobfile *file, uint64_t token,
                       uint32_t index, uint32_t *ret_id, struct myr_err *err)
@@ -241,16 +262,7 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
         return myr_err_set(err, MYR_ERANGE, "%d tenants are all that there is room for",
                            SERVER_TENANTS);
     }
-    struct myr_job_spec spec = {.token = token,
-                                .tenant = tenant,
-                                .gpus = file->gpus,
-                                .priority = file->priority,
-                                .restart = (uint8_t)file->restart,
-                                .service = file->service,
-                                .retries = file->retries,
-                                .lease_s = server->engine ? MYR_LEASE_S_MAX : file->lease_s,
-                                .limit_s = file->time_limit_s,
-                                .after = file->after_count ? file->after[0] + 1 : 0};
+    struct myr_job_spec spec = spec_of(server, file, token, tenant);
     struct job_row *row = myr_xcalloc(1, sizeof(*row));
     *row = (struct job_row){.token = token,
                             .tenant = tenant,
@@ -410,31 +422,6 @@ int api_submit(struct request *request, struct myr_buf *ret, struct myr_err *err
     api_put_ids(ids, count, &json);
     put_unheeded(request, &json);
     myr_json_end(&json);
-    return MYR_OK;
-}
-
-/* Of one that is cancelled already the answer is the same again. */
-int api_cancel(struct request *request, struct myr_buf *ret, struct myr_err *err)
-{
-    struct server *server = request->server;
-    uint32_t id;
-    MYR_TRY(request_job(request, &id, err));
-    struct job_row *row = rows_job(server, id);
-    if (request->who.role < ROLE_OPERATOR && strcmp(row->user, request->who.user) != 0) {
-        return myr_err_set(err, MYR_EDENIED, "job %u is %s's; an operator may cancel it too", id,
-                           row->user);
-    }
-    MYR_TRY(api_writable(server, err));
-    if (row->state == MYR_CONTROL_DONE || row->state == MYR_CONTROL_FAILED) {
-        return myr_err_set(err, MYR_ESTALE, "job %u is over: %s", id,
-                           myr_control_job_state_name((enum myr_control_job_state)row->state));
-    }
-    if (row->state < MYR_CONTROL_DONE) { /* said twice, it is the same */
-        snprintf(row->reason, sizeof(row->reason), "cancelled by %s", request->who.user);
-    }
-    desk_post(server, &(struct myr_event){.kind = MYR_EVENT_CANCEL, .job = id});
-    MYR_TRY(desk_run(server, err));
-    put_one(server, id, ret);
     return MYR_OK;
 }
 
