@@ -179,9 +179,10 @@ static void look_at_window(struct progress *p, const struct myr_effect *e)
         int64_t early_ms = p->now_ms - p->lag_ms - WINDOW_SLACK_MS;
         bool over = p->now_ms + p->ahead_ms >= w->at_ms + w->length_ms;
         bool ends = job->limit_s > 0 && early_ms + job->limit_s * 1000 <= w->at_ms;
-        /* Until it begins a gang may start again in the place that it had. */
-        ends = ends || (job->mended && early_ms < w->at_ms);
-        if (e->node - w->first < w->count && !over && early_ms >= w->at_ms - w->drain_ms && !ends) {
+        /* Until it begins a gang starts again in its place, and what is left of a limit counts. */
+        bool before = early_ms < w->at_ms && (job->mended || (job->epoch > 1 && job->limit_s > 0));
+        if (e->node - w->first < w->count && !over && early_ms >= w->at_ms - w->drain_ms && !ends &&
+            !before) {
             check_violated(p->check, RULE_WINDOW,
                            "job %u is placed on node/%05u, %lld s before its window ends", e->job,
                            e->node, (long long)(w->at_ms + w->length_ms - p->now_ms) / 1000);

@@ -62,7 +62,7 @@ static uint64_t claimed_gpus(const struct world *w)
         bool over = about.state >= MYR_CONTROL_DONE && about.nodes_open == 0;
         bool keeps = !over && myr_queue_view(queue, job, &view) == MYR_OK &&
                      (view.state == MYR_JOB_CLAIMS || view.leaving > 0);
-        gpus += keeps ? about.gpus : 0;
+        gpus += keeps ? about.spec.gpus : 0;
     }
     return gpus;
 }
