@@ -84,14 +84,6 @@ void check_violated(struct check *k, enum rule rule, const char *fmt, ...)
 {
     MYR_ASSERT((uint32_t)rule < RULE_COUNT);
     MYR_ASSERT(fmt);
-    if (getenv("JUDGE_DBG")) {
-        va_list a2;
-        va_start(a2, fmt);
-        fprintf(stderr, "V %lld %s: ", (long long)k->now_ms, rule_names[rule]);
-        vfprintf(stderr, fmt, a2);
-        fputc(10, stderr);
-        va_end(a2);
-    } /*DBG*/
     if (k->report.violations == 0) {
         va_list args;
         va_start(args, fmt);

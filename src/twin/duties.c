@@ -270,7 +270,10 @@ void progress_effect(struct progress *p, const struct myr_effect *e)
 static void look_at_priority(struct progress *p, uint32_t id)
 {
     const struct pjob *job = pjob_at(p, id);
-    for (size_t i = 0; i < p->open.count && job->epoch == 1; i++) {
+    uint32_t spares = p->scenario->policy.spares;
+    /* Spares serve who could never run without them, whatever others count. */
+    bool spared = spares > 0 && p->usable < progress_nodes_of(p, job->gpus) + spares;
+    for (size_t i = 0; i < p->open.count && job->epoch == 1 && !spared; i++) {
         const struct pjob *other = pjob_at(p, p->open.items[i]);
         /* With a limit a job may go where one without may not. */
         bool alike =

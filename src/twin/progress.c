@@ -210,16 +210,11 @@ static const struct pjob *first_of_all(const struct progress *p)
     return best;
 }
 
-/* Whether what it could have may be kept for somebody else: for the first of those that wait. */
-static bool is_excused(const struct progress *p, const struct pjob *job, const struct pjob *first)
-{
-    return p->scenario->queue_policy != MYR_QUEUE_FIRST_FIT && job->gpus < first->gpus;
-}
-
 /* For how long it has waited in sight of room, and longer than it may. */
 static int64_t too_long_ms(struct progress *p, struct pjob *job, const struct pjob *first)
 {
-    bool excused = is_excused(p, job, first), fifo = p->scenario->queue_policy == MYR_QUEUE_FIFO;
+    /* What it could have may be kept for a larger one. */
+    bool excused = job->gpus < first->gpus, fifo = p->scenario->queue_policy == MYR_QUEUE_FIFO;
     job->fit_ms = job->fit_ms < 0 ? p->up_ms : job->fit_ms;
     job->first_ms = excused ? -1 : job->first_ms < 0 ? p->up_ms : job->first_ms;
     if (!excused && p->up_ms - job->first_ms > IDLE_MS) {
