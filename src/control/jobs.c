@@ -117,7 +117,8 @@ static void restart(struct myr_control *c, uint32_t id)
         timer_set(c, TIMER_JOB, id, try_again_ms(job));
         return;
     }
-    switch (placing_fit(c, id)) {
+    bool blind = c->head.planted == MYR_PLANTED_BESIDE_ITSELF;
+    switch (blind ? PLACE_FIT : placing_fit(c, id)) {
     case PLACE_UNFIT:
         MYR_PROBE("a start in place finds its place unfit");
         placing_mend(c, id, job->run); /* the queue stops this run, and finds other nodes */

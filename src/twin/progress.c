@@ -97,15 +97,16 @@ void progress_count(struct progress *p, uint32_t node)
 {
     struct pnode *n = &p->nodes[node];
     if (n->counted) {
-        MYR_ASSERT(p->with_free[n->free] > 0 && p->usable > 0);
+        MYR_ASSERT(p->with_free[n->free] > 0);
         p->with_free[n->free]--;
-        p->usable--;
     }
-    n->counted = progress_usable(p, node) && !progress_is_kept(p, n);
+    p->usable -= n->usable;
+    n->usable = progress_usable(p, node);
+    p->usable += n->usable;
+    n->counted = n->usable && !progress_is_kept(p, n);
     n->free = p->per - (uint32_t)__builtin_popcountll(check_owned(p->check, node));
     if (n->counted) {
         p->with_free[n->free]++;
-        p->usable++;
     }
     MYR_ASSERT(p->usable <= p->scenario->shape.nodes && n->free <= p->per);
 }
@@ -157,10 +158,10 @@ static bool fits(const struct progress *p, uint32_t id)
 {
     uint32_t gpus = pjob_at(p, id)->gpus, own = own_nodes(p, id);
     uint32_t nodes = progress_nodes_of(p, gpus), spares = p->scenario->policy.spares;
-    /* Spares serve who mends, and who could never run without them. */
+    /* Spares serve gangs that mend, and who could never run without them. */
     uint32_t whole = p->with_free[p->per];
     spares = spares < whole ? spares : whole; /* as many of them as there are now */
-    bool spared = pjob_at(p, id)->mends || p->usable < nodes + spares;
+    bool spared = (pjob_at(p, id)->mends && nodes > 1) || p->usable < nodes + spares;
     whole = spared ? whole : whole > spares ? whole - spares : 0;
     if (gpus >= p->per) {
         return whole + own >= nodes;

@@ -31,7 +31,8 @@ struct pnode {
     bool drained, held, doubted;
     bool repair;      /* given to repair by the controller itself */
     bool out;         /* being emptied, or empty, for whatever reason */
-    bool counted;     /* in 'usable' and 'with_free' */
+    bool usable;      /* by anybody, or by who it is kept for */
+    bool counted;     /* in 'with_free': it is kept for nobody */
     bool touched;     /* in the list of this event */
     uint32_t free;    /* GPUs, as they were counted */
     uint32_t started; /* the last job that was, counted from 1 */

@@ -41,7 +41,7 @@ static uint64_t broken(enum myr_planted planted, uint64_t seed, const char *rule
 
 static void found(enum myr_planted planted, const char *rule)
 {
-    for (uint64_t seed = 1; seed <= 40; seed++) {
+    for (uint64_t seed = 1; seed <= 60; seed++) {
         if (broken(planted, seed, rule) > 0) {
             return;
         }
