@@ -199,6 +199,33 @@ static bool fill(struct myr_queue *q, uint32_t id, bool some)
     return whole;
 }
 
+/* A job that also runs with fewer GPUs goes on without the nodes that nothing replaces. */
+static bool shrink(struct myr_queue *q, uint32_t id)
+{
+    struct qjob *job = queue_job(q, id);
+    bool shaped = job->request != MYR_NONE && q->requests.items[job->request].traffic;
+    uint32_t gpus = 0, count = 0;
+    for (uint32_t i = 0; i < job->gang.count; i++) {
+        const struct myr_share *share = &job->gang.shares[i];
+        gpus += is_bad(q, share->node) ? 0 : gpu_count(share->gpus);
+    }
+    if (job->spec.gpus_min == 0 || gpus < job->spec.gpus_min || shaped) {
+        return false;
+    }
+    for (uint32_t i = 0; i < job->gang.count; i++) {
+        struct myr_share share = job->gang.shares[i];
+        if (is_bad(q, share.node)) {
+            queue_claim_leave(q, id, &share);
+        } else {
+            job->gang.shares[count++] = share;
+        }
+    }
+    MYR_ASSERT(count > 0 && count < job->gang.count && gpus <= job->spec.gpus);
+    job->gang.count = count;
+    job->spec.gpus = gpus;
+    return true;
+}
+
 /*
  * It waits in its line again. The nodes of a gang are held for it, and guests run there until it
  * has the rest; 'broken' says in its line that spares serve it, and that it may stop those guests.
@@ -242,7 +269,7 @@ static bool mend(struct myr_queue *q, uint32_t id)
             myr_heap_push(&q->wakes, q->now_s + q->policy.mend_s, id);
         }
     }
-    if (fill(q, id, false)) {
+    if (fill(q, id, false) || shrink(q, id)) {
         job->broken = 0;
     } else if (q->now_s - job->held_s >= (int64_t)q->policy.mend_s &&
                (job->leaving == 0 || job->spec.restart_epoch)) {
