@@ -227,7 +227,6 @@ static void start_on_nodes(struct myr_queue *q, uint32_t id)
 /* Stops q->victims and starts the job on q->nodes. */
 static void take_over(struct myr_queue *q, const struct claim *claim)
 {
-    MYR_PROBE("a job takes the GPUs of others");
     MYR_ASSERT(queue_job(q, claim->job)->state == MYR_JOB_WAITS);
     for (size_t i = 0; i < q->victims.count; i++) {
         const struct qjob *victim = queue_job(q, q->victims.items[i]);
