@@ -383,33 +383,6 @@ static void who_does_not_end_in_peace_is_heard(void **state)
     }
 }
 
-/* Three gangs that nodes are lost under: whoever fits runs, whoever else holds what. */
-static void gangs_that_break_together_do_not_wait_for_each_other(void **state)
-{
-    (void)state;
-    static const char text[] =
-        "cluster: {nodes: 100, leaf_nodes: 20}\nhours: 12\nfaults: {rate: 300, shows: node-lost}\n"
-        "jobs:\n  - {count: 1, gpus: 320, hours: 20, arrive_h: [0, 0]}\n"
-        "  - {count: 1, gpus: 480, hours: 20, arrive_h: [0, 0]}\n"
-        "  - {count: 1, gpus: 240, hours: 20, arrive_h: [0.1, 0.1]}\n";
-    for (uint64_t seed = 1; seed <= 6; seed++) {
-        struct myr_arena arena;
-        struct myr_scenario scenario;
-        struct myr_twin_result r;
-        struct myr_twin_options options = {.seed = seed};
-        myr_arena_init(&arena);
-        assert_int_equal(myr_scenario_parse(&scenario, &arena, "test", myr_str_from(text), NULL),
-                         MYR_OK);
-        assert_int_equal(myr_twin_run(&scenario, &options, &r, NULL), MYR_OK);
-        if (r.violations > 0) {
-            fail_msg("seed %llu: %s", (unsigned long long)seed, r.first_violation);
-        }
-        myr_twin_result_done(&r);
-        myr_scenario_done(&scenario);
-        myr_arena_done(&arena);
-    }
-}
-
 /* Other worlds are drawn from the seed, and reach places that the scenario itself does not. */
 static void a_search_goes_towards_places_that_were_not_reached(void **state)
 {
@@ -455,7 +428,6 @@ int main(void)
         cmocka_unit_test(starts_in_windows_are_heard),
         cmocka_unit_test(a_sound_node_that_stays_out_in_peace_is_heard),
         cmocka_unit_test(who_does_not_end_in_peace_is_heard),
-        cmocka_unit_test(gangs_that_break_together_do_not_wait_for_each_other),
         cmocka_unit_test(a_search_goes_towards_places_that_were_not_reached),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

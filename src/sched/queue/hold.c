@@ -523,13 +523,8 @@ static bool gives_way(const struct myr_queue *q, uint32_t held, uint32_t id, int
     if (held == id || other->priority != priority) {
         return held == id || other->priority < priority;
     }
-    /*
-     * With its own priority also by shares; with another one, a trial, by priority alone. Two whose
-     * places were given up keep nothing from each other: each with a part of what is enough for
-     * one, they would both wait for as long as any node is out.
-     */
-    bool broken = queue_job(q, id)->broken && queue_job(q, held)->broken;
-    return spec->priority == priority && (broken || queue_outranks(q, id, held));
+    /* With its own priority also by shares; with another one, a trial, by priority alone. */
+    return spec->priority == priority && queue_outranks(q, id, held);
 }
 
 void queue_lift_holds(struct myr_queue *q, uint32_t id, int32_t priority, bool lifted)

@@ -189,7 +189,11 @@ static bool fill(struct myr_queue *q, uint32_t id, bool some)
         marks.near[node / q->shape.group_nodes] |= !is_bad(q, node);
     }
     bool whole = choose(q, job, &marks, &mended) == 0;
-    if (whole || some) {
+    /*
+     * A part of a gang that is to lie in one way could stand in the way of the rest: a new node in
+     * another leaf, and then the bad one is well again.
+     */
+    if (whole || (some && job->request == MYR_NONE)) {
         swap_shares(q, id, &mended);
     }
     MYR_ASSERT(!whole || count_bad(q, gang) == 0);
@@ -463,7 +467,8 @@ static bool start_broken(struct myr_queue *q)
     for (size_t i = 0; i < q->claims.count; i++) {
         uint32_t id = q->claims.items[i];
         if (queue_job(q, id)->state == MYR_JOB_WAITS &&
-            (start_on_spares(q, id) || take_back(q, id) || clear_drained(q, id))) {
+            ((q->spares_kept > 0 && start_on_spares(q, id)) || take_back(q, id) ||
+             clear_drained(q, id))) {
             return true;
         }
     }
