@@ -6,7 +6,7 @@
 /* The job's rank on a node, of one epoch; old ones too. */
 static uint32_t find_rank(const struct myr_control *c, uint32_t node, uint32_t job, uint32_t epoch)
 {
-    MYR_ASSERT(job < c->jobs.count);
+    MYR_ASSERT(job < c->head.job_count);
     uint32_t at = node_of(c, node)->first_rank;
     while (at != MYR_NONE && (slot_of(c, at)->job != job || slot_of(c, at)->epoch != epoch)) {
         at = slot_of(c, at)->next_on_node;
@@ -20,7 +20,7 @@ static uint32_t find_rank(const struct myr_control *c, uint32_t node, uint32_t j
  */
 static uint32_t find_stopped(const struct myr_control *c, const struct myr_event *event)
 {
-    MYR_ASSERT(event->job < c->jobs.count);
+    MYR_ASSERT(job_find(c, event->job));
     uint32_t at = node_of(c, event->node)->first_rank;
     for (; at != MYR_NONE; at = slot_of(c, at)->next_on_node) {
         const struct rank *rank = slot_of(c, at);

@@ -191,9 +191,9 @@ static int check(const struct myr_control *c, int64_t now_ms, const struct myr_e
         return myr_err_set(err, MYR_ERANGE, "event %s: node %u, below %u is expected",
                            myr_event_kind_name(kind), event->node, c->shape.nodes);
     }
-    if (is_about_job(kind) && event->job >= c->jobs.count) {
-        return myr_err_set(err, MYR_ERANGE, "event %s: job %u, below %zu is expected",
-                           myr_event_kind_name(kind), event->job, c->jobs.count);
+    if (is_about_job(kind) && event->job >= c->head.job_count) {
+        return myr_err_set(err, MYR_ERANGE, "event %s: job %u, below %u is expected",
+                           myr_event_kind_name(kind), event->job, c->head.job_count);
     }
     if (kind == MYR_EVENT_SYMPTOM && event->code >= MYR_SYMPTOMS) {
         return myr_err_set(err, MYR_ERANGE, "symptom %u, below %d is expected", event->code,
@@ -227,14 +227,16 @@ static bool is_stale(const struct myr_control *c, const struct myr_event *event)
     bool said = kind == MYR_EVENT_BACK || (kind >= MYR_EVENT_STARTED && kind <= MYR_EVENT_TESTED);
     MYR_ASSERT(!said || event->node < c->shape.nodes);
     MYR_ASSERT(kind < MYR_EVENT_KINDS);
-    return said && event->boot != c->nodes[event->node].boot;
+    /* Of a job that is forgotten nothing is left anywhere. */
+    bool late = is_about_job(kind) && !job_find(c, event->job);
+    return late || (said && event->boot != c->nodes[event->node].boot);
 }
 
 /* The job first: whether its node is blamed depends on what the job makes of the end. */
 static void take_exit(struct myr_control *c, const struct myr_event *event)
 {
     MYR_ASSERT(event->kind == MYR_EVENT_EXIT);
-    MYR_ASSERT(event->node < c->shape.nodes && event->job < c->jobs.count);
+    MYR_ASSERT(event->node < c->shape.nodes && event->job < c->head.job_count);
     if (!job_exited(c, event)) {
         MYR_PROBE("a rank ended badly");
         node_blame(c, event->node, event->job, false);
@@ -361,12 +363,13 @@ int myr_control_step(struct myr_control *c, int64_t now_ms, const struct myr_eve
     enum myr_event_kind kind = event->kind;
     MYR_ASSERT(kind < MYR_EVENT_KINDS); /* what is out of range was refused */
     MYR_ASSERT(!is_about_node(kind) || event->node < c->shape.nodes);
-    MYR_ASSERT(!is_about_job(kind) || event->job < c->jobs.count);
+    MYR_ASSERT(!is_about_job(kind) || event->job < c->head.job_count);
     /* Between events nothing is under way. */
     MYR_ASSERT(c->decisions.count == 0 && c->left.count == 0);
     MYR_ASSERT(c->lost.count == 0 && !c->dirty);
-    /* Effects of the event before are read by now. */
+    /* Effects of the event before are read by now, and so are the jobs that have ended with it. */
     c->effects.count = 0;
+    jobs_forget(c);
     advance(c, now_ms, event->kind == MYR_EVENT_TAKEOVER);
     /* Every event that was not refused has a number, stale or not. */
     MYR_ASSERT(c->head.events < UINT64_MAX);
@@ -413,7 +416,7 @@ uint32_t myr_control_nodes(const struct myr_control *c)
 
 uint32_t myr_control_jobs(const struct myr_control *c)
 {
-    return (uint32_t)c->jobs.count;
+    return c->head.job_count;
 }
 
 struct myr_control_node myr_control_node(const struct myr_control *c, uint32_t id)
@@ -436,7 +439,11 @@ struct myr_control_node myr_control_node(const struct myr_control *c, uint32_t i
 
 struct myr_control_job myr_control_job(const struct myr_control *c, uint32_t id)
 {
-    const struct job *job = job_of(c, id);
+    const struct job *job = job_find(c, id);
+    if (!job) {
+        MYR_ASSERT(id < c->head.job_count);
+        return (struct myr_control_job){.state = MYR_CONTROL_DONE, .forgotten = true};
+    }
     MYR_ASSERT(job->state < MYR_CONTROL_JOB_STATES && job->open <= job->ranks);
     MYR_ASSERT(job->submitted_ms <= c->head.steady_ms && job->started_ms <= c->head.steady_ms);
     return (struct myr_control_job){.state = (enum myr_control_job_state)job->state,
@@ -471,9 +478,10 @@ uint32_t myr_control_job_ranks(const struct myr_control *c, uint32_t id,
                                struct myr_control_rank *ret, uint32_t max)
 {
     uint32_t count = 0;
+    const struct job *job = job_find(c, id);
     MYR_ASSERT(ret || max == 0);
     /* All are counted; as many as there is room for are returned. */
-    for (uint32_t at = job_of(c, id)->first_rank; at != MYR_NONE;
+    for (uint32_t at = job ? job->first_rank : MYR_NONE; at != MYR_NONE;
          at = slot_of(c, at)->next_in_job) {
         MYR_ASSERT(slot_of(c, at)->job == id && !slot_of(c, at)->old);
         if (count < max) {
@@ -481,7 +489,7 @@ uint32_t myr_control_job_ranks(const struct myr_control *c, uint32_t id,
         }
         count++;
     }
-    MYR_ASSERT(count == job_of(c, id)->ranks);
+    MYR_ASSERT(count == (job ? job->ranks : 0));
     return count;
 }
 

@@ -81,17 +81,19 @@ static void end(struct myr_control *c, uint32_t id, enum myr_control_job_state s
 {
     end_one(c, id, state);
     /* Jobs wait only for jobs that came before them. */
-    for (uint32_t i = id + 1; state != MYR_CONTROL_DONE && i < c->jobs.count; i++) {
-        const struct job *job = job_of(c, i);
+    size_t first = (size_t)(job_of(c, id) - c->jobs.items) + 1;
+    for (size_t i = first; state != MYR_CONTROL_DONE && i < c->jobs.count; i++) {
+        const struct job *job = &c->jobs.items[i];
         if (job->spec.after == 0 || job_is_over(job)) {
             continue;
         }
-        MYR_ASSERT(job->spec.after <= i);
-        uint8_t before = job_of(c, job->spec.after - 1)->state;
-        if (before == MYR_CONTROL_FAILED || before == MYR_CONTROL_CANCELLED) {
+        MYR_ASSERT(job->spec.after <= job->id);
+        const struct job *before = job_find(c, job->spec.after - 1);
+        if (before &&
+            (before->state == MYR_CONTROL_FAILED || before->state == MYR_CONTROL_CANCELLED)) {
             MYR_PROBE("who waits for a job that did not end well is over too");
-            placing_cancel(c, i);
-            end_one(c, i, MYR_CONTROL_CANCELLED);
+            placing_cancel(c, job->id);
+            end_one(c, job->id, MYR_CONTROL_CANCELLED);
         }
     }
 }
@@ -342,7 +344,7 @@ static void taken(struct myr_control *c, const struct myr_decision *decision)
 
 void job_carry_out(struct myr_control *c, const struct myr_decision *decision)
 {
-    MYR_ASSERT(decision->job < c->jobs.count);
+    MYR_ASSERT(job_find(c, decision->job));
     if (decision->kind == MYR_DECIDE_START) {
         placed(c, decision);
     } else if (decision->kind == MYR_DECIDE_STOP) {

@@ -105,9 +105,9 @@ static int check_beginning(const struct myr_control *c, const struct section *se
         myr_err_hint(err, "let the old version write a snapshot, and start from that");
         return rc;
     }
-    /* An older core hashed what it knew: here the same state may have more to it. */
+    /* States of older cores had other bytes: numbers and effects of all records tell them apart. */
     bool same = begin.core_version < MYR_CONTROL_VERSION || begin.hash == myr_control_hash(c);
-    if (begin.events != c->head.events || !same) {
+    if (begin.events != c->head.events || begin.nodes != c->shape.nodes || !same) {
         return myr_err_set(err, MYR_ECORRUPT, "the journal does not belong to this snapshot");
     }
     report->core_version = begin.core_version;

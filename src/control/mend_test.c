@@ -300,10 +300,11 @@ static void strike(struct world *w)
 static void ask_for(struct world *w, uint32_t gpus, enum myr_restart restart)
 {
     uint32_t job = myr_control_jobs(w->f.control);
-    bool less = w->elastic && below(w, 4) == 0;
+    bool small = w->elastic && w->need == 0, less = w->elastic && below(w, 4) == 0;
     struct myr_event event = {.kind = MYR_EVENT_SUBMIT,
                               .spec = {.token = job + 1,
                                        .gpus = gpus,
+                                       .priority = small ? -(int32_t)below(w, 2) : 0,
                                        .gpus_min = less ? 1 + below(w, gpus) : 0,
                                        .restart = (uint8_t)restart,
                                        .service = 1, /* it need not tell of steps */
@@ -322,11 +323,11 @@ static void ask_for_jobs(struct world *w)
 {
     uint32_t per = w->shape.gpus_per_node, left = w->shape.nodes - w->spares;
     if (below(w, 3) == 0) { /* up to the whole cluster, its spares too */
-        w->elastic = true;
         uint32_t nodes = 2 + below(w, w->shape.nodes - 1);
+        w->elastic = true;
+        w->need = nodes;
         ask_for(w, nodes * per - below(w, per), any_restart(w));
         w->gangs = 1;
-        w->need = nodes;
         return;
     }
     while (left >= 2 && w->gangs < 6) {

@@ -500,7 +500,7 @@ void node_approve(struct myr_control *c, int64_t count)
 void node_blame(struct myr_control *c, uint32_t id, uint32_t job, bool certain)
 {
     struct node *node = node_of(c, id);
-    MYR_ASSERT(job < c->jobs.count);
+    MYR_ASSERT(job < c->head.job_count);
     MYR_ASSERT(node->boot > 0); /* a rank was there */
     /*
      * A program that has never made a step may be at fault itself, and one that fails again and

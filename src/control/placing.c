@@ -100,14 +100,14 @@ bool placing_submit(struct myr_control *c, const struct myr_job_spec *spec)
                                 .after_kind = spec->after ? MYR_AFTER_OK : MYR_AFTER_NONE,
                                 .after = spec->after ? spec->after - 1 : 0};
     uint32_t id;
-    MYR_ASSERT(spec->restart < MYR_RESTARTS && spec->after <= c->jobs.count);
+    MYR_ASSERT(spec->restart < MYR_RESTARTS && spec->after <= c->head.job_count);
     if (spec->after && job_of(c, spec->after - 1)->state == MYR_CONTROL_DONE) {
         job.after_kind = MYR_AFTER_NONE; /* the queue may have forgotten it */
     }
     if (myr_queue_submit(c->queue, now_s(c), &job, &id, NULL) < 0) {
         return false;
     }
-    MYR_ASSERT(id == c->jobs.count);
+    MYR_ASSERT(id == c->head.job_count);
     c->dirty = true;
     return true;
 }
@@ -210,7 +210,7 @@ void placing_end(struct myr_control *c, uint32_t id)
 
 void placing_over(struct myr_control *c, uint32_t id, uint32_t run)
 {
-    MYR_ASSERT(id < c->jobs.count && run > 0);
+    MYR_ASSERT(job_find(c, id) && run > 0);
     told(c, myr_queue_stopped(c->queue, now_s(c), id, run, MYR_NONE));
 }
 
@@ -229,20 +229,25 @@ void placing_cancel(struct myr_control *c, uint32_t id)
     }
 }
 
-/* What is ending is not held, nor does its priority matter. */
+/* One that waits for a job that is being cancelled is over there before it is here. */
+static bool goes_on(const struct myr_control *c, uint32_t id)
+{
+    struct myr_job_view view;
+    MYR_ASSERT(!job_is_over(job_of(c, id)));
+    return myr_queue_view(c->queue, id, &view) == MYR_OK && view.result == MYR_RESULT_NONE;
+}
+
 void placing_hold(struct myr_control *c, uint32_t id, bool hold)
 {
-    MYR_ASSERT(!job_is_over(job_of(c, id)));
-    if (!job_of(c, id)->ending) {
-        asked(c, id, myr_queue_hold(c->queue, now_s(c), id, hold));
+    if (goes_on(c, id)) {
+        told(c, myr_queue_hold(c->queue, now_s(c), id, hold));
     }
 }
 
 void placing_reprioritise(struct myr_control *c, uint32_t id, int32_t priority)
 {
-    MYR_ASSERT(!job_is_over(job_of(c, id)));
-    if (!job_of(c, id)->ending) {
-        asked(c, id, myr_queue_reprioritise(c->queue, now_s(c), id, priority));
+    if (goes_on(c, id)) {
+        told(c, myr_queue_reprioritise(c->queue, now_s(c), id, priority));
     }
 }
 
@@ -343,7 +348,7 @@ bool placing_next(struct myr_control *c, struct myr_decision *ret)
         }
     }
     *ret = c->decisions.items[--c->decisions.count];
-    MYR_ASSERT(ret->job < c->jobs.count);
+    MYR_ASSERT(job_find(c, ret->job));
     MYR_ASSERT(c->lost.count == 0); /* what it decides it decides without them */
     return true;
 }

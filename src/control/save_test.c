@@ -207,7 +207,12 @@ WRONG(job_of_other_gpus, job->spec.gpus++)
 WRONG(job_of_another_tenant, job->spec.tenant++)
 WRONG(job_of_the_same_token, job->spec.token = c->jobs.items[1].spec.token)
 WRONG(job_list_beyond_the_end, job->first_rank = (uint32_t)c->ranks.count)
-WRONG(job_the_queue_knows_not, c->jobs.count--)
+WRONG(job_the_queue_knows_not, c->jobs.count--; c->head.job_count--)
+WRONG(job_twice, c->jobs.items[1].id = 0)
+WRONG(job_never_given, c->head.job_count--)
+WRONG(job_to_come, c->jobs.items[2].id = 3)
+WRONG(job_that_only_the_queue_knows, c->jobs.items[0] = c->jobs.items[1];
+      c->jobs.items[1] = c->jobs.items[2]; c->jobs.count--)
 WRONG(timer_of_no_kind, c->timers.items[0].kind = TIMER_JOB + 1)
 WRONG(timer_of_no_node, c->timers.items[0].kind = TIMER_NODE; c->timers.items[0].id = 8)
 WRONG(timer_of_no_job, c->timers.items[0].kind = TIMER_JOB; c->timers.items[0].id = 3)
@@ -329,6 +334,10 @@ static const struct {
     BOTH(job_of_the_same_token),
     BOTH(job_list_beyond_the_end),
     BOTH(job_the_queue_knows_not),
+    BOTH(job_twice),
+    BOTH(job_never_given),
+    BOTH(job_to_come),
+    BOTH(job_that_only_the_queue_knows),
     BOTH(timer_of_no_kind),
     BOTH(timer_of_no_node),
     BOTH(timer_of_no_job),

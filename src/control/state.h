@@ -12,6 +12,7 @@
  *   planted   faults that are put in on purpose
  *   jobs      a job from its first start to its end
  *   answers   what agents say of its ranks
+ *   forget    jobs that are long over
  *   people    what is asked of a job that is there
  *   nodes     a node from its first word to its repair, and what that means for its jobs
  *   blame     nodes of a job that are looked at, since it is late or hangs
@@ -111,6 +112,7 @@ struct job {
     int64_t stopped_ms;               /* since when no progress is possible; -1: it may be */
     int64_t deadline_ms;              /* start window, hang or retry; -1: none */
     int64_t grace_ms;                 /* who is told to stop may save until then */
+    uint32_t id, unused_id;           /* 0 */
 };
 
 /* A deadline; one that is no longer meant is passed over when it comes up. */
@@ -130,6 +132,7 @@ struct control_head {
     uint32_t drained, approved; /* nodes out for faults; drains allowed beside the limit */
     uint32_t noticed;           /* the limit was told of */
     uint32_t planted;           /* enum myr_planted: a fault for the twin to find */
+    uint32_t job_count, unused; /* ids given; 0 */
 };
 
 struct myr_control {
@@ -137,8 +140,8 @@ struct myr_control {
     struct myr_control_policy policy;
     uint32_t tenants;
     struct control_head head;
-    struct node *nodes; /* by node */
-    MYR_VEC(struct job) jobs;
+    struct node *nodes;       /* by node */
+    MYR_VEC(struct job) jobs; /* in the order of their ids; those long over are forgotten */
     MYR_VEC(struct rank) ranks;
     MYR_VEC(struct timer) timers; /* a binary heap */
     struct myr_u64map tokens;     /* to jobs; rebuilt from them */
@@ -153,10 +156,37 @@ struct myr_control {
     bool dirty;                             /* the queue has something to decide */
 };
 
+/*
+ * NULL: no such job, or one that is forgotten. Ids count up, so its place lies between what it
+ * would be if only jobs before it were forgotten, and only jobs behind it: mostly that is one
+ * place.
+ */
+static inline struct job *job_find(const struct myr_control *c, uint32_t id)
+{
+    size_t count = c->jobs.count;
+    struct job *items = c->jobs.items;
+    if (count == 0 || id < items[0].id || id > items[count - 1].id) {
+        return NULL;
+    }
+    size_t behind = items[count - 1].id - id;
+    size_t low = behind < count ? count - 1 - behind : 0;
+    size_t high = id - items[0].id < count ? id - items[0].id : count - 1;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (items[middle].id < id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return items[low].id == id ? &items[low] : NULL;
+}
+
 static inline struct job *job_of(const struct myr_control *c, uint32_t id)
 {
-    MYR_ASSERT(id < c->jobs.count);
-    return &c->jobs.items[id];
+    struct job *job = job_find(c, id);
+    MYR_ASSERT(job);
+    return job;
 }
 
 static inline struct node *node_of(const struct myr_control *c, uint32_t id)
@@ -245,6 +275,8 @@ void placing_done(struct myr_control *c, uint32_t id);
 void placing_cancel(struct myr_control *c, uint32_t id);
 /* The same of a job that has ended, with ranks that may run on nodes that were lost. */
 void placing_end(struct myr_control *c, uint32_t id);
+void placing_hold(struct myr_control *c, uint32_t id, bool hold);
+void placing_reprioritise(struct myr_control *c, uint32_t id, int32_t priority);
 /* Whether nodes of the gang that the queue has for a job may be started on. */
 enum place_fit {
     PLACE_FIT,
@@ -254,8 +286,6 @@ enum place_fit {
 enum place_fit placing_fit(const struct myr_control *c, uint32_t id);
 /* This run cannot start there, or go on: the queue finds other nodes for those that are unfit. */
 void placing_mend(struct myr_control *c, uint32_t id, uint32_t run);
-void placing_hold(struct myr_control *c, uint32_t id, bool hold);
-void placing_reprioritise(struct myr_control *c, uint32_t id, int32_t priority);
 /* Nothing of that run of a job that is over runs anywhere. */
 void placing_over(struct myr_control *c, uint32_t id, uint32_t run);
 void placing_node(struct myr_control *c, uint32_t id, bool gone, bool shut);
@@ -307,6 +337,9 @@ void job_stopped(struct myr_control *c, const struct myr_event *event);
 /* False: a rank has failed, and its node is to be looked at. */
 bool job_exited(struct myr_control *c, const struct myr_event *event);
 void job_step(struct myr_control *c, const struct myr_event *event);
+
+/* forget.c: jobs that have been over for long go, when they are the most; once an event. */
+void jobs_forget(struct myr_control *c);
 
 /* people.c: it is to end, to be held or let go, or has another priority. */
 void job_ask(struct myr_control *c, const struct myr_event *event);

@@ -383,7 +383,8 @@ static void find_jobs(struct world *w)
     for (uint32_t i = 0; i < w->scenario->job_count; i++) {
         struct wjob *job = job_at(w, i);
         MYR_ASSERT(!job->accepted || job->submitted);
-        if (job->accepted && myr_control_find(w->seat.control, i + 1) != job->id) {
+        /* One that was over may be forgotten. */
+        if (job->accepted && !job->over && myr_control_find(w->seat.control, i + 1) != job->id) {
             check_violated(w->check, RULE_LOST_JOB,
                            "job %u was accepted, and nobody knows it after a crash", job->id);
             w->result->lost++;

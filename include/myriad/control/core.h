@@ -73,6 +73,7 @@ struct myr_control_node {
 
 struct myr_control_job {
     enum myr_control_job_state state;
+    bool forgotten; /* it has been over for long, in whatever way, and nothing more is known */
     struct myr_job_spec spec;
     uint32_t epoch, nodes, failures;
     uint32_t gpus; /* that it has; as many as it asks for while it has none */

@@ -119,6 +119,9 @@ struct myr_job_view {
     uint32_t attempts; /* that failed by themselves */
     uint32_t leaving;  /* nodes where ranks of it may still run after a stop */
     int64_t saved_s;   /* work that a checkpoint holds, of earlier runs */
+    /* While it claims: nodes of its place, those that are bad, and until when it is kept then. */
+    uint32_t nodes, bad;
+    int64_t kept_until_s;
 };
 
 /* MYR_ENOENT when it never came or is forgotten. */
@@ -126,5 +129,7 @@ MYR_MUST_USE int myr_queue_view(const struct myr_queue *queue, uint32_t id,
                                 struct myr_job_view *ret);
 /* Ids below this have been given. */
 uint32_t myr_queue_jobs(const struct myr_queue *queue);
+/* So many it has known at a time, at most. */
+uint32_t myr_queue_jobs_most(const struct myr_queue *queue);
 /* Whether nothing is placed on the node now: lost, drained, held, avoided, maintained, a spare. */
 bool myr_queue_closed(const struct myr_queue *queue, uint32_t node);

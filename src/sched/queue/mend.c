@@ -21,7 +21,7 @@ static bool is_bad(const struct myr_queue *q, uint32_t node)
     return q->closed[node] & CLOSED_BAD;
 }
 
-static uint32_t count_bad(const struct myr_queue *q, const struct myr_gang *gang)
+uint32_t queue_count_bad(const struct myr_queue *q, const struct myr_gang *gang)
 {
     uint32_t bad = 0;
     for (uint32_t i = 0; i < gang->count; i++) {
@@ -196,7 +196,7 @@ static bool fill(struct myr_queue *q, uint32_t id, bool some)
     if (whole || (some && job->request == MYR_NONE)) {
         swap_shares(q, id, &mended);
     }
-    MYR_ASSERT(!whole || count_bad(q, gang) == 0);
+    MYR_ASSERT(!whole || queue_count_bad(q, gang) == 0);
     free(mended.shares);
     free(marks.in);
     free(marks.near);
@@ -253,11 +253,21 @@ static void give_up(struct myr_queue *q, uint32_t id)
     MYR_ASSERT(job->state != MYR_JOB_CLAIMS);
 }
 
+/* Jobs of lower priority run, and it may stop them: that is faster than to wait for repairs. */
+static bool may_make_room(const struct myr_queue *q, const struct qjob *job)
+{
+    bool any = false;
+    for (int32_t p = -MYR_PRIORITY_MAX; p < job->spec.priority && !any; p++) {
+        any = q->priority_runs[p + MYR_PRIORITY_MAX] > 0;
+    }
+    return any && (q->policy.preempt || job->spec.reclaims);
+}
+
 /* Whether the place is whole, or was made so; false: given up, or still 'broken'. */
 static bool mend(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
-    if (count_bad(q, &job->gang) == 0) {
+    if (queue_count_bad(q, &job->gang) == 0) {
         job->broken = 0;
         return true;
     }
@@ -275,7 +285,7 @@ static bool mend(struct myr_queue *q, uint32_t id)
     }
     if (fill(q, id, false) || shrink(q, id)) {
         job->broken = 0;
-    } else if (q->now_s - job->held_s >= (int64_t)q->policy.mend_s &&
+    } else if ((q->now_s - job->held_s >= (int64_t)q->policy.mend_s || may_make_room(q, job)) &&
                (job->leaving == 0 || job->spec.restart_epoch)) {
         give_up(q, id); /* not while it could start nowhere, for ranks that may be alive */
     }

@@ -173,11 +173,35 @@ static void a_job_that_runs_with_less_goes_on_without_its_lost_node(void **state
     }
 }
 
+/* Who may stop others does not wait for repairs, and keeps its good nodes all the same. */
+static void a_gang_of_higher_priority_makes_room_for_its_lost_node(void **state)
+{
+    (void)state;
+    struct myr_queue *queue = confirming(MYR_QUEUE_PREEMPT);
+    uint32_t gang = running(queue, 0, (struct myr_queue_job){.gpus = 24, .priority = 1});
+    uint32_t low = running(queue, 0, (struct myr_queue_job){.gpus = 8});
+    uint32_t lost = myr_queue_gang(queue, gang)->shares[0].node;
+    uint32_t good = myr_queue_gang(queue, gang)->shares[1].node;
+    lose(queue, 100, gang, lost);
+    assert_int_equal(myr_queue_state(queue, low), MYR_JOB_STOPPING);
+    assert_int_equal(myr_queue_stopped(queue, 101, low, 1, MYR_NONE), MYR_OK);
+    (void)decide(queue, 101, NULL);
+    expect(queue, gang, MYR_JOB_STARTING);
+    expect(queue, low, MYR_JOB_WAITS);
+    bool kept = false;
+    for (uint32_t i = 0; i < 3; i++) {
+        kept = kept || myr_queue_gang(queue, gang)->shares[i].node == good;
+    }
+    assert_true(kept);
+    myr_queue_free(queue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_place_is_kept_until_its_node_is_back),
         cmocka_unit_test(a_place_that_is_given_up_takes_guests_and_gets_rid_of_them),
+        cmocka_unit_test(a_gang_of_higher_priority_makes_room_for_its_lost_node),
         cmocka_unit_test(a_second_loss_is_mended_as_the_first),
         cmocka_unit_test(a_claim_is_mended_when_its_node_is_drained),
         cmocka_unit_test(spares_serve_who_finds_no_room_without_them),

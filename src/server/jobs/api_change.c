@@ -24,7 +24,7 @@ static int job_to_change(struct request *request, const char *verb, uint32_t *re
 /* What is over stays as it ended. */
 static int refuse_over(const struct server *server, uint32_t id, struct myr_err *err)
 {
-    enum myr_control_job_state state = myr_control_job(server->control, id).state;
+    enum myr_control_job_state state = rows_job_view(server, id).state;
     return state >= MYR_CONTROL_DONE ? myr_err_set(err, MYR_ESTALE, "job %u is over: %s", id,
                                                    myr_control_job_state_name(state))
                                      : MYR_OK;
@@ -63,9 +63,9 @@ int api_top(struct request *request, struct myr_buf *ret, struct myr_err *err)
     const struct server *server = request->server;
     uint32_t id;
     MYR_TRY(job_to_change(request, "put first", &id, err));
-    int32_t priority = myr_control_job(server->control, id).spec.priority;
+    int32_t priority = rows_job_view(server, id).spec.priority;
     for (uint32_t i = 0; i < myr_control_jobs(server->control); i++) {
-        struct myr_control_job other = myr_control_job(server->control, i);
+        struct myr_control_job other = rows_job_view(server, i);
         if (i != id && other.state == MYR_CONTROL_QUEUED && other.spec.priority >= priority) {
             priority = other.spec.priority + (other.spec.priority < MYR_PRIORITY_MAX);
         }
