@@ -157,6 +157,7 @@ static void swap_shares(struct myr_queue *q, uint32_t id, const struct myr_gang 
             continue;
         }
         queue_claim_leave(q, id, share);
+        MYR_PROBE("a bad node of a place is replaced");
         take_node(q, now);
         queue_stake_add(q, &(struct stake){.job = id, .node = now->node, .gpus = now->gpus});
         queue_decide_add(q, &(struct myr_decision){.kind = MYR_DECIDE_REPLACE,
@@ -238,6 +239,7 @@ static void give_up(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
     uint32_t count = job->gang.count;
+    MYR_PROBE("a place is given up");
     MYR_ASSERT(job->state == MYR_JOB_CLAIMS);
     struct myr_share *place = myr_xcalloc(count, sizeof(*place));
     memcpy(place, job->gang.shares, count * sizeof(*place));
@@ -270,6 +272,7 @@ static bool mend(struct myr_queue *q, uint32_t id)
         return true;
     }
     if (job->owner != MYR_NONE) {
+        MYR_PROBE("a place in cells of its own is broken");
         give_up(q, id); /* its cells find other nodes */
         return false;
     }
@@ -308,6 +311,7 @@ void queue_mend_places(struct myr_queue *q)
         i += i < q->claims.count && q->claims.items[i] == id;
     }
     if (oldest != MYR_NONE) {
+        MYR_PROBE("a place that stays broken takes what comes free");
         (void)fill(q, oldest, true);
     }
 }
@@ -412,6 +416,7 @@ static void stop_guests(struct myr_queue *q, uint32_t id, uint32_t node, uint32_
             }
         }
         MYR_ASSERT(best != MYR_NONE && best != id);
+        MYR_PROBE("a guest is stopped for its host");
         queue_stop_job(q, best, MYR_STOP_OWNER, id);
     }
 }
@@ -426,6 +431,7 @@ static bool take_back(struct myr_queue *q, uint32_t id)
     struct qjob *job = queue_job(q, id);
     uint32_t left = job->spec.gpus, per = queue_request_per_node(q, job);
     queue_set_held(q, hold, false);
+    MYR_PROBE("a gang takes its place back");
     queue_drop_hold(q, id);
     queue_claim_begin(q, id);
     for (size_t i = 0; i < q->nodes.count; i++) {
@@ -456,6 +462,7 @@ static bool clear_drained(struct myr_queue *q, uint32_t id)
         for (uint32_t k = 0; q->closed[node] & CLOSED_DRAIN && k < q->node_job_count[node]; k++) {
             uint32_t guest = q->node_jobs[(size_t)node * q->shape.gpus_per_node + k];
             if (queue_job(q, guest)->guest_of == id && !queue_job(q, guest)->spec.fixed) {
+                MYR_PROBE("a guest leaves a node that is to be empty");
                 queue_break(q, guest, MYR_STOP_OWNER);
                 return true;
             }
@@ -494,6 +501,7 @@ static bool start_largest(struct myr_queue *q)
              at = q->lines.items[at].next_alike) {
             uint32_t id = q->lines.items[at].first, nodes = queue_nodes_of(q, queue_job(q, id));
             if (nodes > usable && nodes <= usable + q->spares_kept && start_on_spares(q, id)) {
+                MYR_PROBE("a job starts that needs the spares");
                 return true;
             }
         }
