@@ -112,6 +112,7 @@ static void keep_place(struct progress *p, uint32_t id)
     struct pjob *job = pjob_at(p, id);
     job->broke_ms = job->mends ? job->broke_ms : p->up_ms;
     job->mends = true;
+    p->keeps = true;
     if (progress_nodes_of(p, job->gpus) == 1) {
         return; /* without that one it has no place */
     }

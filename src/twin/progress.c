@@ -114,14 +114,17 @@ void progress_count(struct progress *p, uint32_t node)
 /* What is kept for a job that mends is so no longer than its time. */
 static void count_kept(struct progress *p)
 {
-    for (uint32_t n = 0; n < p->scenario->shape.nodes; n++) {
+    bool keeps = false;
+    for (uint32_t n = 0; p->keeps && n < p->scenario->shape.nodes; n++) {
         struct pnode *node = &p->nodes[n];
         if (node->kept_for > 0 && !node->counted && !progress_is_kept(p, node)) {
             /* It stays the host of guests until it runs again. */
             node->kept_for = pjob_at(p, node->kept_for - 1)->mends ? node->kept_for : 0;
             progress_count(p, n);
         }
+        keeps = keeps || node->kept_for > 0;
     }
+    p->keeps = keeps;
 }
 
 /* Windows begin and end without an event. */

@@ -84,7 +84,7 @@ struct progress {
     int64_t order_ms; /* since the last look at who was overtaken */
     int64_t end_ms;   /* on 'up_ms': everybody is to be over; 0: nobody asks */
     uint64_t idle_gpu_ms;
-    bool calm;
+    bool calm, keeps; /* no trouble now; nodes are kept for somebody */
 };
 
 static inline struct pjob *pjob_at(const struct progress *p, uint32_t id)
