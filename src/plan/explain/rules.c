@@ -99,8 +99,6 @@ static const struct explain_rule rows[] = {
     {"room.kw_limit", "sum of what all racks may draw", ".racks"},
     {"room.cable_m", "sum over all cables: tray path, drops and slack", ""},
     {"room.fibre_m", "the same of cables that are optical", ".cable_m"},
-    {"room.lower_bound_m", "what no placement can go below: docs/planning.md, Room and racks", ""},
-    {"room.over_bound", "cable length / lower bound - 1", ".cable_m .lower_bound_m"},
     {"room.longest_m", "the longest of all routes", ""},
     {"room.tray_fill", "cables * pi / 4 * diameter^2 / area of the fullest tray", ""},
     {"room.pdus", "counted: power strips that hang on oob", ""},
