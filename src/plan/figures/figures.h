@@ -187,8 +187,14 @@
     X(ST_SCAN, "storage.files.scan_h", "h", 2, "files / metadata operations of all servers")      \
     X(ST_DOWN, "storage.availability.server_down", "", 7,                                         \
       "repair / (time between failures + repair)")                                                \
+    X(ST_GROUPS, "storage.availability.placement_groups", "", 0,                                  \
+      "given, or 100 for each disk / servers of a stripe")                                        \
+    X(ST_STRIPE, "storage.availability.stripe_share", "", 9,                                      \
+      "1 - chance that more of one stripe's servers are down at once than it can lose")           \
     X(ST_NINES, "storage.availability.share", "", 9,                                              \
-      "1 - chance that more of a stripe's servers are down at once than it can lose")             \
+      "1 - chance that any placement group has more servers down at once than it can lose")       \
+    X(ST_AWAY, "storage.availability.hours_per_year", "h", 3,                                     \
+      "(1 - share) * 8,760 h: some data is away")                                                 \
     X(ST_WISH, "storage.availability.wish", "", 9, "given")
 
 /* What one tier below the flash holds. */
