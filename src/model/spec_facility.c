@@ -8,6 +8,11 @@ const char *const myr_cooling_names[MYR_COOLING_COUNT] = {"by-rack", "air", "col
 const char *const myr_overhead_names[MYR_OVERHEAD_COUNT] = {"fans", "pumps",       "chiller",
                                                             "ups",  "transformer", "lighting"};
 
+const char *const myr_climate_names[MYR_CLIMATE_COUNT] = {"any", "1A", "2A", "3A", "3C",
+                                                          "4A",  "5A", "5B", "6B", "7"};
+const char *const myr_air_plant_names[MYR_AIR_PLANT_COUNT] = {"by-climate", "economizer", "tower",
+                                                              "chiller"};
+
 /* In the order of their enums. "default" is what a spec need not say. */
 static const char *const ups_names[] = {"default", "none", "n", "n+1", "2n"};
 static const char *const supply_names[] = {"ac", "hvdc"};
@@ -24,6 +29,8 @@ static const struct field plain_fields[] = {
     FIELD_ROW_DOUBLE("it_kw", F, it_kw, 0.001, 1e8),
     FIELD_ROW_DOUBLE("load", F, load, 0.01, 1),
     FIELD_ROW_DOUBLE("heat_reuse", F, heat_reuse, 0, 1),
+    FIELD_ROW_CHOICE("climate", F, climate, myr_climate_names),
+    FIELD_ROW_CHOICE("air_plant", F, air_plant, myr_air_plant_names),
     FIELD_ROW_DOUBLE("pue_max", F, pue_max, 1, 5),
     FIELD_ROW_DOUBLE("power_kw_max", F, power_kw_max, 0.001, 1e9),
 };

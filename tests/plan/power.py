@@ -5,6 +5,8 @@
 
 - the check values of the facts: 1.40 kW a GPU; 150 MW at PUE 1.21 make 1.59 TWh and 124 million
   dollars a year; flow of water and air; the PUE bands of the three kinds of cooling
+- PUE and WUE by share of heat, load and climate, against what is published of halls
+  (tests/data/cooling-bands.csv) and of cold plates, and against a reckoning of heat by heat
 - in rooms, racks.csv is read and all that is supplied and cooled is counted from it
 - every finding of the facility is provoked, and is absent where its reason is mended
 """
@@ -89,6 +91,85 @@ def published(myriad, folder):
             check(f"{other} beside {kind}: {beside}", least <= beside <= most)
     check("immersion is below 1.09", answer["totals"]["pue"] < 1.09)
     check("pumps of immersion", answer["power"]["pue"]["pumps"] == 0.01)
+
+
+# kW beside each kW of heat: that air takes, with its plant (no climate), and that liquid takes in hot
+# and in cooler zones; supply by kind; what of each is drawn at any load.
+AIR_HEAT, AIR_SUPPLY, SUPPLY = 0.29, {"ups": 0.05, "transformer": 0.01, "lighting": 0.005}, {
+    "ups": 0.03, "transformer": 0.01, "lighting": 0.005}
+LIQUID = {"cold-plate": (0.05, 0.04), "immersion": (0.04, 0.03)}
+PUMPS = {"air": 0.01 / 0.29, "cold-plate": 0.02, "immersion": 0.01}
+IDLE = {"ups": 0.3, "transformer": 0.3, "lighting": 1}
+
+
+def bands():
+    lines = (ROOT / "tests" / "data" / "cooling-bands.csv").read_text().splitlines()
+    rows = csv.DictReader(line for line in lines if not line.startswith("#"))
+    return {(row["plant"], row["zone"]): [float(row[k]) for k in
+                                          ("pue_low", "pue_high", "wue_low", "wue_high")]
+            for row in rows}
+
+
+def reckoned(kind, share, load, zone, plant, known):
+    """PUE and WUE, a kW of heat at a time."""
+    supply = AIR_SUPPLY if kind == "air" else SUPPLY
+    if zone or plant:
+        low, high, dry, wet = known[plant or "economizer", zone or "4A"]
+        air_heat = (low + high) / 2 - 1 - sum(AIR_SUPPLY.values())
+    else:
+        air_heat, dry, wet = AIR_HEAT, 0.02, 0.10
+    liquid_heat = LIQUID.get(kind, (0, 0))[zone not in (None, "1A", "2A")]
+    pumps = (1 - share) * air_heat * PUMPS["air"] + share * PUMPS.get(kind, 0) * (kind != "air")
+    heat = (1 - share) * air_heat + share * liquid_heat
+    pue = 1 + heat + pumps * 0.3 * (1 / load - 1)
+    pue += sum(value * (1 + IDLE[key] * (1 / load - 1)) for key, value in supply.items())
+    return pue, (1 - share) * (dry + wet) / 2 + share * 0.16
+
+
+def climates(myriad, folder, seed, count):
+    rng, known = random.Random(seed), bands()
+    zones = sorted({zone for _, zone in known})
+    for _ in range(count):
+        kind = rng.choice(["air", "cold-plate", "cold-plate", "immersion"])
+        share = {"air": 0, "immersion": 1}.get(kind, rng.choice([0.05, 0.3, 0.7, 0.75, 0.87, 1]))
+        load = rng.choice([0.2, 0.4, 0.75, 1])
+        zone = rng.choice([None, *zones])
+        plant = rng.choice([None, "economizer", "tower", "chiller"])
+        keys = [f"cooling: {kind}", f"load: {load}", "it_kw: 1000"]
+        keys += [f"liquid: {{share: {share}}}"] if kind == "cold-plate" else []
+        keys += [f'climate: "{zone}"'] if zone else []
+        keys += [f"air_plant: {plant}"] if plant else []
+        spec = "servers: 64\nfacility: {" + ", ".join(keys) + "}\n"
+        answer = plan(myriad, folder, spec)
+        pue, wue = reckoned(kind, share, load, zone, plant, known)
+        near(f"{spec!r}: PUE", answer["power"]["pue"]["value"], pue, 4)
+        near(f"{spec!r}: WUE", answer["power"]["water"]["wue_l_per_kwh"], wue, 3)
+        near(f"{spec!r}: water", answer["power"]["water"]["m3_per_year"], wue * 8760 * load, 0)
+        full = reckoned(kind, share, 1, zone, plant, known)[0]
+        near(f"{spec!r}: full load", answer["power"]["full_load_pue"], full, 4)
+        near(f"{spec!r}: facility", answer["totals"]["facility_power_kw"], 1000 * full)
+        near(f"{spec!r}: energy", answer["totals"]["energy_mwh_per_year"], 8760 * load * pue)
+        if kind == "air" and load == 1 and (zone or plant):
+            low, high, *_ = known[plant or "economizer", zone or "4A"]
+            said = answer["power"]["climate"]
+            check(f"{spec!r}: PUE {pue} of {low} to {high}", low <= pue <= high)
+            check(f"{spec!r}: {said}", (said["air_pue_low"], said["air_pue_high"]) == (low, high))
+
+
+def liquid_shares(myriad, folder):
+    """What is published by the share of the heat that cold plates take, in a hot climate; less
+    liquid, more load and a cooler zone never cost more than their opposites."""
+    said = {}
+    for share, low, high in ((0.01, 1.31, 1.34), (0.7, 1.15, 1.18), (0.87, 1.11, 1.14),
+                             (1, 1.08, 1.11)):
+        answer = plan(myriad, folder, "servers: 64\nfacility: {cooling: cold-plate, liquid: "
+                                      f"{{share: {share}}}}}\n")
+        said[share] = answer["power"]["pue"]["value"]
+        check(f"share {share}: PUE {said[share]}", low <= said[share] <= high)
+    check(f"PUE by share {said}", sorted(said.values(), reverse=True) == list(said.values()))
+    loads = [plan(myriad, folder, f"servers: 64\nfacility: {{load: {load}}}\n")["totals"]["pue"]
+             for load in (0.1, 0.3, 0.6, 1)]
+    check(f"PUE by load {loads}", sorted(set(loads), reverse=True) == loads)
 
 
 def flows(myriad, folder):
@@ -236,6 +317,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         published(myriad, folder)
+        climates(myriad, folder, 4, 40)
+        liquid_shares(myriad, folder)
         flows(myriad, folder)
         random_facilities(myriad, folder, 1, 12)
         findings(myriad, folder)

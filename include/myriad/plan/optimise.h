@@ -27,6 +27,7 @@ struct myr_plan_point {
     int64_t metric[MYR_METRIC_COUNT];
     bool known[MYR_METRIC_COUNT];
     uint32_t leaf, spine, core; /* switches of the compute network */
+    int64_t plant_cents;        /* of the cooling plant, in both sums: where its kind is a choice */
     const char *why;            /* of a point that is not good */
 };
 

@@ -14,9 +14,10 @@
  * this order.
  */
 #define FIGURES_COMPARED(X, ID, path)                                                             \
-    X(ID##_PUE, path ".pue", "", 4, "1 + the shares of this kind of cooling")                     \
-    X(ID##_KW, path ".facility_kw", "kW", 1, "IT power * PUE")                                    \
-    X(ID##_MWH, path ".energy_mwh_per_year", "MWh", 1, "facility * 8,760 h * load")               \
+    X(ID##_PUE, path ".pue", "", 4, "1 + the shares of this kind of cooling, at the load")        \
+    X(ID##_WUE, path ".wue_l_per_kwh", "l/kWh", 3, "of air * its share + of liquid * its share")  \
+    X(ID##_KW, path ".facility_kw", "kW", 1, "IT power * PUE at full load")                       \
+    X(ID##_MWH, path ".energy_mwh_per_year", "MWh", 1, "IT power * PUE * 8,760 h * load")         \
     X(ID##_COST, path ".energy_cost_per_year", "money", 2, "energy * tariff")                     \
     X(ID##_PLANT, path ".plant_cost", "money", 2, "IT power * price of the plant a kW")           \
     X(ID##_YEARS, path ".cost_of_years", "money", 2, "plant + years * energy cost")               \
@@ -52,15 +53,23 @@
     X(GPU_RULE, "power.per_gpu.rule_kw", "kW", 4, "(gpu_w + host_w) * (1 + other_share)")          \
     X(GPU_KW, "power.per_gpu.kw", "kW", 4, "IT power / GPUs")                                      \
     X(LOAD, "power.load", "", 3, "mean over the year, as a share of IT power")                     \
-    X(PUE_FANS, "power.pue.fans", "", 4, "share of IT power, by the kind of cooling")              \
-    X(PUE_PUMPS, "power.pue.pumps", "", 4, "share of IT power, by the kind of cooling")            \
-    X(PUE_CHILLER, "power.pue.chiller", "", 4, "share of IT power, by the kind of cooling")        \
-    X(PUE_UPS, "power.pue.ups", "", 4, "share of IT power; HVDC converts once less")               \
-    X(PUE_TRANSFORMER, "power.pue.transformer", "", 4, "share of IT power")                        \
-    X(PUE_LIGHTING, "power.pue.lighting", "", 4, "share of IT power")                              \
+    X(PUE_FANS, "power.pue.fans", "", 4, "of air * share of heat in air")                          \
+    X(PUE_PUMPS, "power.pue.pumps", "", 4, "of air and of liquid * their shares of heat, by load") \
+    X(PUE_CHILLER, "power.pue.chiller", "", 4, "of air and of liquid * their shares of heat")      \
+    X(PUE_UPS, "power.pue.ups", "", 4, "share of IT power, by load; HVDC converts once less")      \
+    X(PUE_TRANSFORMER, "power.pue.transformer", "", 4, "share of IT power, by load")               \
+    X(PUE_LIGHTING, "power.pue.lighting", "", 4, "share of IT power / load")                       \
     X(PUE, "power.pue.value", "", 4, "1 + fans + pumps + chiller + ups + transformer + lighting")  \
-    X(FACILITY, "power.facility_kw", "kW", 3, "IT power * PUE")                                    \
-    X(MWH, "power.energy.mwh_per_year", "MWh", 1, "facility * 8,760 h * load")                     \
+    X(FULL_PUE, "power.full_load_pue", "", 4, "the same at full load")                             \
+    X(FACILITY, "power.facility_kw", "kW", 3, "IT power * PUE at full load")                       \
+    X(CLIMATE, "power.climate.zone", "", 0, "given, of ASHRAE 169; a mild one with a plant alone") \
+    X(AIR_PLANT, "power.climate.air_plant", "", 0, "given; outside air where a climate is given")  \
+    X(BAND_LOW, "power.climate.air_pue_low", "", 2, "5th percentile that is published of it")      \
+    X(BAND_HIGH, "power.climate.air_pue_high", "", 2, "95th percentile that is published of it")   \
+    X(WUE, "power.water.wue_l_per_kwh", "l/kWh", 3,                                                \
+      "of air * its share of heat + of liquid * its share")                                        \
+    X(WATER, "power.water.m3_per_year", "m3", 0, "IT power * 8,760 h * load * WUE")                \
+    X(MWH, "power.energy.mwh_per_year", "MWh", 1, "IT power * PUE * 8,760 h * load")               \
     X(TARIFF, "power.energy.tariff_per_kwh", "money", 4, "what a kWh costs")                       \
     X(ENERGY_CURRENCY, "power.energy.currency", "", 0, "of the tariff")                            \
     X(ENERGY_COST, "power.energy.cost_per_year", "money", 2, "kWh of a year * tariff")             \

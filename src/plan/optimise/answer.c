@@ -129,6 +129,11 @@ static void put_point(const struct myr_optimum *optimum, const struct myr_catalo
     }
     myr_answer_end(answer);
     put_metrics(answer, point);
+    if (optimum->spec->optimise.choices[MYR_CHOICE_COOLING].count) {
+        myr_answer_double(answer, "plant_cost", (double)point->plant_cents / 100, 2);
+    } else {
+        myr_answer_null(answer, "plant_cost");
+    }
     myr_answer_u64(answer, "leaf", point->leaf);
     myr_answer_u64(answer, "spine", point->spine);
     myr_answer_u64(answer, "core", point->core);
@@ -158,7 +163,7 @@ static void put_header(struct myr_answer *answer)
     for (uint32_t i = 0; i < MYR_METRIC_COUNT; i++) {
         myr_buf_printf(&keys, "%s ", myr_metric_names[i]);
     }
-    myr_buf_put_lit(&keys, "leaf spine core binding relaxed");
+    myr_buf_put_lit(&keys, "plant_cost leaf spine core binding relaxed");
     myr_answer_header(answer, keys.data);
 }
 

@@ -240,6 +240,39 @@ static void measure_growth(struct myr_arena *arena, const struct myr_catalog *ca
     }
 }
 
+/*
+ * What the cooling plant costs beside the bill, where kinds of cooling are compared: the table of
+ * the plan has it, by the price of a kW that the spec gives or that is assumed. Without it the kind
+ * that draws least would win, whatever it costs. A plant that the bill has, each line of it priced,
+ * is paid for there; one with unpriced lines costs what it does less those that have a price.
+ * False: its currency and that of the bill were never compared.
+ */
+static bool plant_cents(const struct plan *plan, int64_t *ret)
+{
+    static const enum figure_id costs[MYR_COOLING_COUNT] = {
+        [MYR_COOLING_AIR] = FIG_WITH_AIR_PLANT,
+        [MYR_COOLING_COLD_PLATE] = FIG_WITH_PLATE_PLANT,
+        [MYR_COOLING_IMMERSION] = FIG_WITH_IMMERSION_PLANT};
+    int64_t billed = 0;
+    bool has_lines = false, all_priced = true;
+    for (size_t i = 0; i < plan->bom.count; i++) {
+        const struct myr_bom_row *row = &plan->bom.items[i];
+        if (strcmp(plan->strings.data + row->system, "cooling") == 0) {
+            has_lines = true;
+            all_priced = all_priced && row->unit_cents >= 0;
+            billed += row->unit_cents >= 0 ? row->total_cents : 0;
+        }
+    }
+    *ret = 0;
+    if (has_lines && all_priced) {
+        return true;
+    }
+    double exchange = plan_figure_value(plan, FIG_EXCHANGE);
+    double cents = plan_figure_value(plan, costs[plan->spec->facility.cooling]) * exchange * 100;
+    *ret = cents > (double)billed && cents < 9e17 ? (int64_t)(cents + 0.5) - billed : 0;
+    return exchange > 0;
+}
+
 /* Cents are taken as they are: as a double, sums beyond 2^53 would be rounded. */
 static void read_plan(struct myr_arena *keep, struct plan *plan, bool room,
                       struct myr_plan_point *point)
@@ -247,9 +280,15 @@ static void read_plan(struct myr_arena *keep, struct plan *plan, bool room,
     const struct net_plan *net = &plan->nets[MYR_NET_COMPUTE];
     const char *error = open_error(plan);
     /* Without one price there is no sum. */
-    point->known[MYR_METRIC_CAPEX] = plan_priced(plan);
-    point->metric[MYR_METRIC_CAPEX] = plan->design.head->total_cents;
-    double years = plan_figure_value(plan, FIG_TCO) * 100;
+    int64_t plant = 0;
+    bool known =
+        !plan->spec->optimise.choices[MYR_CHOICE_COOLING].count || plant_cents(plan, &plant);
+    point->plant_cents = plant;
+    point->known[MYR_METRIC_CAPEX] = known && plan_priced(plan) &&
+                                     !__builtin_add_overflow(plan->design.head->total_cents, plant,
+                                                             &point->metric[MYR_METRIC_CAPEX]);
+    double years = known ? plan_figure_value(plan, FIG_TCO) * 100 : 0;
+    years += years > 0 ? (double)plant : 0;
     /* Unknown without a tariff, or where it would not fit. */
     if (years > 0 && years < 9e18) {
         set(point, MYR_METRIC_COST_OF_YEARS, years);
@@ -271,6 +310,10 @@ static void read_plan(struct myr_arena *keep, struct plan *plan, bool room,
     } else if (money_decides(plan->spec) && compute_unpriced(plan)) {
         point->state = MYR_POINT_UNPRICED;
         point->why = "a part of the compute network has no price";
+    } else if (money_decides(plan->spec) && !known) {
+        point->state = MYR_POINT_UNPRICED;
+        point->why = "the cooling plant is priced in the tariff's currency: facility.energy lacks "
+                     "'exchange'";
     } else if (years_decide(plan->spec) && !point->known[MYR_METRIC_COST_OF_YEARS]) {
         point->state = MYR_POINT_UNPRICED;
         point->why = plan_years_missing(plan, keep);

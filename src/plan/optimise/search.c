@@ -195,8 +195,10 @@ static void place_best(struct myr_arena *arena, const struct myr_catalog *catalo
         optimum->planned++;
         if (rc == MYR_OK && myr_plan_open_errors(&design) == 0) {
             /* A room changes cables and with them the price; without one both must agree. */
-            optimum->exact = optimum->exact &&
-                             (room || design.head->total_cents == point->metric[MYR_METRIC_CAPEX]);
+            optimum->exact =
+                optimum->exact && (room || !point->known[MYR_METRIC_CAPEX] ||
+                                   design.head->total_cents + point->plant_cents ==
+                                       point->metric[MYR_METRIC_CAPEX]);
             optimise_racks(&design, point);
             /* The first that holds is the best. */
             optimum->design = good == 0 ? design : optimum->design;
