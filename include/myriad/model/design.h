@@ -90,7 +90,8 @@ struct myr_design {
 
     uint32_t bom_count, finding_count;
     struct myr_bom_row *bom;
-    struct myr_bom_more *bom_more; /* or NULL */
+    struct myr_bom_more *bom_more;   /* or NULL */
+    struct myr_bom_price *bom_price; /* or NULL */
     struct myr_finding *findings;
 
     uint32_t rack_count, power_count, cooling_count, tray_count, domain_count, member_count;

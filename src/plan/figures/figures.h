@@ -214,7 +214,25 @@
     X(ID##_READ, path ".read_gbytes_per_s", "GB/s", 1,                                          \
       "servers * the least of its ports and its disks")
 
+/* How far the total of the bill reaches (prices/totals.c). */
+#define FIGURES_PRICED(X)                                                                          \
+    X(PRICED_LINES, "totals.priced.lines", "", 3, "lines with a price / lines")                    \
+    X(PRICED_MONEY, "totals.priced.money", "", 3,                                                  \
+      "total / (total + estimates of lines without a price)")                                      \
+    X(PRICED_LACK, "totals.priced.lacking", "", 0,                                                 \
+      "main lines without a price: a twentieth of the estimate or more, or of no known cost; all " \
+      "where less than nine tenths are priced")                                                    \
+    X(PRICED_SUPPLIED, "totals.priced.supplied", "", 0, "given: not in the bill")                  \
+    X(PRICED_ASSUMED, "totals.priced.assumed_cost", "money", 2, "of the total, what is assumed")   \
+    X(PRICED_LOW, "totals.priced.estimate_low", "money", 2,                                        \
+      "all lines at the lowest that is stated or assumed")                                         \
+    X(PRICED_TYPICAL, "totals.priced.estimate", "money", 2, "total + estimates of the others")     \
+    X(PRICED_HIGH, "totals.priced.estimate_high", "money", 2,                                      \
+      "all lines at the highest that is stated or assumed")                                        \
+    X(PRICED_LEAD, "totals.priced.lead_weeks", "weeks", 0, "the longest that a price states")
+
 #define FIGURES(X)                                     \
+    FIGURES_PRICED(X)                                  \
     FIGURES_POWER(X)                                   \
     FIGURES_COOLING(X)                                 \
     FIGURES_STORAGE(X)                                 \

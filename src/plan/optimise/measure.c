@@ -338,6 +338,7 @@ static void measure_cooling(struct myr_arena *keep, struct plan *plan, struct my
         plan->figures.count = figures;
         plan->findings.count = findings;
         plan->bom.count = plan->bom_more.count = lines;
+        plan->bom_prices.count = plan->bom_parts.count = lines;
         plan->design.head->total_cents = cents;
         plan->uncountable = NULL;
         plan_power(plan);

@@ -56,6 +56,7 @@ void power_bill(struct facility *f)
 void power_years(struct facility *f)
 {
     struct plan *plan = f->plan;
+    plan_price_figures(plan);
     if (!plan_priced(plan)) {
         plan_figure_drop(plan, FIG_TCO);
     }
