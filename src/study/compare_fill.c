@@ -184,6 +184,31 @@ static bool same_gaps(const struct myr_design *a, const struct myr_design *b)
     }
 }
 
+/* A word of the plan's figures; "" where it has none. */
+static const char *word_of(struct fill *fill, uint32_t side, const char *path)
+{
+    const struct myr_design *design = &fill->all->sides[side].design;
+    const struct myr_figure *figure = myr_design_figure(design, path);
+    return figure && figure->text ? myr_design_str(design, figure->text) : "";
+}
+
+/* Why the bill of a design is no sum to compare: its main lines have no price, so that what is
+ * left says nothing, though all may lack the same. NULL: it may be compared. */
+static const char *main_lines_of(struct fill *fill, uint32_t side)
+{
+    const char *lacking = word_of(fill, side, "totals.priced.lacking");
+    return lacking[0] ? myr_arena_printf(fill->arena, "without a price: %s", lacking) : NULL;
+}
+
+/* What a token costs needs all that it is made with: also what others supply. */
+static const char *supplied_of(struct fill *fill, uint32_t side)
+{
+    const char *supplied = word_of(fill, side, "totals.priced.supplied");
+    return supplied[0]
+               ? myr_arena_printf(fill->arena, "not in it, as others supply them: %s", supplied)
+               : NULL;
+}
+
 /* As a reason why nobody wins. */
 static const char *gaps_of(struct fill *fill, uint32_t side)
 {
@@ -221,6 +246,10 @@ static int money_rows(struct fill *fill, struct myr_err *err)
          */
         if (side->unpriced && !fill->same_gaps) {
             bill->cells[i].why = share->cells[i].why = tco->cells[i].why = gaps_of(fill, i);
+        }
+        const char *lacking = main_lines_of(fill, i);
+        if (lacking) {
+            bill->cells[i].why = share->cells[i].why = tco->cells[i].why = lacking;
         }
         /* Without one price there is no bill, and energy alone is no cost of ownership. */
         tco->cells[i].known = tco->cells[i].known && whole->known;
@@ -386,7 +415,13 @@ static void fit_rows(struct fill *fill)
             cell->known = r != FIT_COST || trained.money;
             cell->inputs = inputs_of(fill, r, i, &trained);
             /* Who trains faster spreads more of what has no price: even equal gaps mislead. */
-            cell->why = r == FIT_COST && side->unpriced ? gaps_of(fill, i) : NULL;
+            if (r == FIT_COST) {
+                const char *lacking = main_lines_of(fill, i), *supplied = supplied_of(fill, i);
+                cell->why = lacking          ? lacking
+                            : supplied       ? supplied
+                            : side->unpriced ? gaps_of(fill, i)
+                                             : NULL;
+            }
         }
     }
 }
@@ -432,6 +467,76 @@ static const char *not_comparable(const struct fill *fill, const struct myr_comp
     return NULL;
 }
 
+/* Pieces of a part in all lines of a bill, at one price; 'ret_first': the first of its lines. */
+static double pieces_of(const struct myr_design *design, const char *part, int64_t unit_cents,
+                        uint32_t *ret_first)
+{
+    double pieces = 0;
+    *ret_first = MYR_NONE;
+    for (uint32_t i = 0; i < design->bom_count; i++) {
+        const struct myr_bom_row *row = &design->bom[i];
+        if (row->unit_cents == unit_cents && strcmp(part, myr_design_str(design, row->part)) == 0) {
+            *ret_first = *ret_first == MYR_NONE ? i : *ret_first;
+            pieces += (double)row->quantity;
+        }
+    }
+    return pieces;
+}
+
+/* How far assumed prices may move what the bill of one design has more of than another's: down, and
+ * up. */
+static void doubt_apart(const struct myr_design *one, const struct myr_design *other,
+                        double *ret_down, double *ret_up)
+{
+    *ret_down = *ret_up = 0;
+    for (uint32_t i = 0; one->bom_price && i < one->bom_count; i++) {
+        const struct myr_bom_price *price = &one->bom_price[i];
+        const struct myr_bom_row *row = &one->bom[i];
+        const char *part = myr_design_str(one, row->part);
+        uint32_t first, others;
+        if (price->basis != MYR_PRICE_ASSUMED || row->quantity == 0) {
+            continue;
+        }
+        double more = pieces_of(one, part, row->unit_cents, &first) -
+                      pieces_of(other, part, row->unit_cents, &others);
+        if (first == i && more > 0) {
+            double share = more / (double)row->quantity / 100;
+            *ret_down += (double)(price->cents - price->low_cents) * share;
+            *ret_up += (double)(price->high_cents - price->cents) * share;
+        }
+    }
+}
+
+/*
+ * What nobody has quoted decides nothing: the cheaper one has to be so with all its assumed prices
+ * at their highest and the other's at their lowest. Parts that both have in the same number move
+ * both bills alike, so that only what one has more of is in doubt. The first design that the best
+ * is not surely cheaper than; MYR_NONE: it is than all.
+ */
+static uint32_t undecided(const struct fill *fill, const struct myr_compare_row *row, uint32_t best)
+{
+    const struct myr_design_comparison *all = fill->all;
+    bool money = row->unit == all->sides[0].currency && row->unit[0];
+    for (uint32_t i = 0; money && i < all->count; i++) {
+        double down, up, other_down, other_up;
+        const struct myr_design *one = &all->sides[best].design, *other = &all->sides[i].design;
+        if (i == best || whole(row, i) == whole(row, best)) {
+            continue;
+        }
+        doubt_apart(one, other, &down, &up);
+        doubt_apart(other, one, &other_down, &other_up);
+        /* The row may be of a part of the bill, such as one GPU's. */
+        double share = one->head->total_cents > 0
+                           ? row->cells[best].value / ((double)one->head->total_cents / 100)
+                           : 0;
+        share = share > 1 ? 1 : share;
+        if (row->cells[best].value + share * up >= row->cells[i].value - share * other_down) {
+            return i;
+        }
+    }
+    return MYR_NONE;
+}
+
 /* Compared as printed. All alike is a tie; of some that are alike the first wins. */
 static void judge(const struct fill *fill, struct myr_compare_row *row)
 {
@@ -452,6 +557,12 @@ static void judge(const struct fill *fill, struct myr_compare_row *row)
     }
     row->equal = ties == fill->all->count;
     row->best = row->equal ? MYR_NONE : row->best;
+    uint32_t other = row->best == MYR_NONE ? MYR_NONE : undecided(fill, row, row->best);
+    if (other != MYR_NONE) {
+        row->why = myr_arena_printf(fill->arena, "assumed prices decide between %s and %s",
+                                    compare_letter(row->best), compare_letter(other));
+        row->best = MYR_NONE;
+    }
 }
 
 /* ---- what must be known beside ---- */
@@ -506,6 +617,10 @@ static void note_designs(struct fill *fill)
                  compare_letter(i), MYR_COUNT(side->design.head->gpus, "GPU"),
                  MYR_NUMBER(all->sides[0].design.head->gpus, 0));
         }
+    }
+    for (uint32_t i = 0; i < all->count; i++) {
+        note(fill, "%s: %s", compare_letter(i),
+             myr_plan_priced(&all->sides[i].design, fill->arena));
     }
     if (fill->same_gaps && all->sides[0].unpriced) {
         note(fill, "the same %s in all designs: differences stand, sums and ratios lack them",

@@ -114,6 +114,12 @@ double plan_figure_value(const struct plan *plan, enum figure_id id)
     return figure ? figure->value : 0;
 }
 
+const char *plan_figure_said(const struct plan *plan, enum figure_id id)
+{
+    const struct myr_figure *figure = added(plan, id);
+    return plan->strings.data + (figure ? figure->text : 0);
+}
+
 /* ---- from the finished design ---- */
 
 /*

@@ -270,8 +270,9 @@ const char *plan_figure_rule_at(const char *path, const char **ret_unit);
  */
 const char *plan_figure_unit(const struct myr_design *design, struct myr_arena *arena,
                              const char *path, const char *unit);
-/* Of a figure that was added; 0 for others. */
+/* Of a figure that was added; 0 for others; and the word of one, "" for others. */
 double plan_figure_value(const struct plan *plan, enum figure_id id);
+const char *plan_figure_said(const struct plan *plan, enum figure_id id);
 
 /* The objects of the answer between two figures, both included: 'power', 'cooling', ... */
 void plan_figures_tree(const struct myr_design *design, struct myr_answer *answer,

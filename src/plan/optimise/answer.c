@@ -242,11 +242,12 @@ static void show_best(const struct myr_optimum *optimum, struct myr_answer *answ
     uint32_t objective = optimum->spec->optimise.objective;
     const struct myr_plan_point *best = &optimum->points[optimum->best[0]];
     const char *choices = choice_words(answer, value);
-    myr_answer_fact(answer, "best", "%s %s%s%s; %s leaf, %s spine, %s core switches",
-                    myr_metric_names[objective],
-                    amount(optimum, answer, objective, best->metric[objective]),
-                    choices[0] ? "; " : "", choices, MYR_GROUPED(best->leaf),
-                    MYR_GROUPED(best->spine), MYR_GROUPED(best->core));
+    myr_answer_fact(answer, "priced", "%s", myr_plan_priced(&optimum->design, answer->arena));
+    myr_answer_fact(
+        answer, myr_optimise_undecided(optimum) == MYR_NONE ? "best" : "at these prices",
+        "%s %s%s%s; %s leaf, %s spine, %s core switches", myr_metric_names[objective],
+        amount(optimum, answer, objective, best->metric[objective]), choices[0] ? "; " : "",
+        choices, MYR_GROUPED(best->leaf), MYR_GROUPED(best->spine), MYR_GROUPED(best->core));
     for (uint32_t i = 0; i < MYR_METRIC_COUNT; i++) {
         struct myr_relaxed relaxed;
         if (!myr_optimise_relax(optimum, optimum->best[0], i, &relaxed) || !relaxed.binds) {
@@ -308,6 +309,13 @@ void myr_optimise_answer(const struct myr_optimum *optimum, const struct myr_cat
     } else {
         myr_answer_null(answer, "best");
     }
+    uint32_t other = myr_optimise_undecided(optimum);
+    myr_answer_bool(answer, "assumed_decides", other != MYR_NONE);
+    if (other == MYR_NONE) {
+        myr_answer_null(answer, "might_be_cheaper");
+    } else {
+        put_point(optimum, catalog, answer, "might_be_cheaper", other);
+    }
     const struct myr_value *front = myr_answer_list(answer, "front");
     for (uint32_t i = 0; i < optimum->front_count; i++) {
         put_point(optimum, catalog, answer, NULL, optimum->front[i]);
@@ -330,5 +338,10 @@ void myr_optimise_answer(const struct myr_optimum *optimum, const struct myr_cat
         return;
     }
     show_best(optimum, answer, myr_value_get(&answer->root, "best"));
+    if (other != MYR_NONE) {
+        myr_answer_fact(answer, "no winner",
+                        "assumed prices decide: with others of their range, cheaper might be %s",
+                        choice_words(answer, myr_value_get(&answer->root, "might_be_cheaper")));
+    }
     show_front(answer, front, optimum->spec->optimise.grow_to > 0);
 }

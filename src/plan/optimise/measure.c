@@ -273,6 +273,24 @@ static bool plant_cents(const struct plan *plan, int64_t *ret)
     return exchange > 0;
 }
 
+/* Lines whose price is assumed, for whoever asks whether they decide. */
+static void keep_assumed(struct myr_arena *keep, const struct plan *plan,
+                         struct myr_plan_point *point)
+{
+    point->assumed = MYR_ARENA_NEW(keep, struct myr_assumed_line, plan->bom.count + 1);
+    for (size_t i = 0; i < plan->bom.count; i++) {
+        const struct myr_bom_price *price = &plan->bom_prices.items[i];
+        if (price->basis == MYR_PRICE_ASSUMED && plan->bom.items[i].quantity > 0) {
+            double pieces = (double)plan->bom.items[i].quantity;
+            point->assumed[point->assumed_count++] = (struct myr_assumed_line){
+                .part = plan->bom_parts.items[i],
+                .pieces = pieces,
+                .down_cents = (double)(price->cents - price->low_cents) / pieces,
+                .up_cents = (double)(price->high_cents - price->cents) / pieces};
+        }
+    }
+}
+
 /* Cents are taken as they are: as a double, sums beyond 2^53 would be rounded. */
 static void read_plan(struct myr_arena *keep, struct plan *plan, bool room,
                       struct myr_plan_point *point)
@@ -300,6 +318,9 @@ static void read_plan(struct myr_arena *keep, struct plan *plan, bool room,
         set(point, MYR_METRIC_RACKS, plan_figure_value(plan, FIG_RACKS));
     }
     set(point, MYR_METRIC_HOPS, net->out.diameter_hops);
+    if (money_decides(plan->spec)) {
+        keep_assumed(keep, plan, point);
+    }
     point->leaf = net->out.leaf;
     point->spine = net->out.spine;
     point->core = net->out.core;
@@ -310,6 +331,10 @@ static void read_plan(struct myr_arena *keep, struct plan *plan, bool room,
     } else if (money_decides(plan->spec) && compute_unpriced(plan)) {
         point->state = MYR_POINT_UNPRICED;
         point->why = "a part of the compute network has no price";
+    } else if (money_decides(plan->spec) && plan_figure_said(plan, FIG_PRICED_LACK)[0]) {
+        point->state = MYR_POINT_UNPRICED;
+        point->why =
+            myr_arena_printf(keep, "without a price: %s", plan_figure_said(plan, FIG_PRICED_LACK));
     } else if (money_decides(plan->spec) && !known) {
         point->state = MYR_POINT_UNPRICED;
         point->why = "the cooling plant is priced in the tariff's currency: facility.energy lacks "
