@@ -16,7 +16,6 @@ static void put_cost_chart(const struct report *report, const struct report_syst
     struct myr_bar_row rows[REPORT_SYSTEMS_MAX];
     struct myr_piece pieces[REPORT_SYSTEMS_MAX];
     MYR_CLEANUP(myr_buf_done) struct myr_buf svg = {};
-    char money[MYR_PLAN_MONEY_MAX];
     uint32_t used = 0;
     const char *currency = myr_design_str(report->design, report->design->head->currency);
     /* Systems without a price would be bars of no length. */
@@ -25,11 +24,10 @@ static void put_cost_chart(const struct report *report, const struct report_syst
             continue;
         }
         const char *name = report_string(report, systems[i].name);
-        myr_plan_money(systems[i].cents, currency, money);
         /* In millions, as the scale below the bars is. */
         pieces[used] = (struct myr_piece){name, (double)systems[i].cents / 1e8, 0};
         rows[used] = (struct myr_bar_row){.name = name,
-                                          .words = myr_arena_printf(report->arena, "%s", money),
+                                          .words = report_money_said(report, systems[i].cents),
                                           .pieces = &pieces[used],
                                           .count = 1};
         used++;

@@ -171,14 +171,12 @@ struct storage_server storage_built(struct plan *plan, const struct storage_need
     uint64_t writes = count * storage_writes(&one) * needs->data / needs->stored;
     if (one.port_mbytes < needs->one.port_mbytes &&
         (needs->read_mbytes > reads || needs->write_mbytes > writes)) {
-        plan_finding(
-            plan, MYR_SEVERITY_ERROR, "storage-nics", myr_net_names[net->id],
-            "networks: {storage: }, which takes the cards that the servers are sized for",
-            "the storage servers' ports on this network carry %llu MB/s each, their cards %llu: "
-            "all read %llu and write %llu MB/s, %llu and %llu are asked for",
-            (unsigned long long)carried, (unsigned long long)needs->one.port_mbytes,
-            (unsigned long long)reads, (unsigned long long)writes,
-            (unsigned long long)needs->read_mbytes, (unsigned long long)needs->write_mbytes);
+        plan_finding(plan, MYR_SEVERITY_ERROR, "storage-nics", myr_net_names[net->id],
+                     "networks: {storage: }, which takes the cards that the servers are sized for",
+                     "ports read %llu, write %llu MB/s; %llu, %llu are asked for",
+                     (unsigned long long)reads, (unsigned long long)writes,
+                     (unsigned long long)needs->read_mbytes,
+                     (unsigned long long)needs->write_mbytes);
     }
     return one;
 }
@@ -227,12 +225,11 @@ void storage_homes(struct plan *plan)
               "a server's two ports";
     if (!several) {
         plan_finding(plan, MYR_SEVERITY_WARNING, "storage-one-switch", myr_net_names[net->id],
-                     remedy, "all %s hang on one switch: without it no data is there",
+                     remedy, "all %s hang on one switch",
                      MYR_COUNT(plan->storage_servers, "storage server"));
     } else if (single) {
         plan_finding(plan, MYR_SEVERITY_WARNING, "storage-single-homed", myr_net_names[net->id],
-                     remedy,
-                     "%u of %s hang on one switch alone: where it fails, their data goes with it",
-                     single, MYR_COUNT(plan->storage_servers, "storage server"));
+                     remedy, "%u of %s hang on one switch alone", single,
+                     MYR_COUNT(plan->storage_servers, "storage server"));
     }
 }
