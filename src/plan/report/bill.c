@@ -16,6 +16,7 @@ static void put_cost_chart(const struct report *report, const struct report_syst
     struct myr_bar_row rows[REPORT_SYSTEMS_MAX];
     struct myr_piece pieces[REPORT_SYSTEMS_MAX];
     MYR_CLEANUP(myr_buf_done) struct myr_buf svg = {};
+    char money[MYR_PLAN_MONEY_MAX];
     uint32_t used = 0;
     const char *currency = myr_design_str(report->design, report->design->head->currency);
     /* Systems without a price would be bars of no length. */
@@ -24,10 +25,11 @@ static void put_cost_chart(const struct report *report, const struct report_syst
             continue;
         }
         const char *name = report_string(report, systems[i].name);
+        myr_plan_money(systems[i].cents, currency, money);
         /* In millions, as the scale below the bars is. */
         pieces[used] = (struct myr_piece){name, (double)systems[i].cents / 1e8, 0};
         rows[used] = (struct myr_bar_row){.name = name,
-                                          .words = report_money_said(report, systems[i].cents),
+                                          .words = myr_arena_printf(report->arena, "%s", money),
                                           .pieces = &pieces[used],
                                           .count = 1};
         used++;
@@ -158,7 +160,9 @@ void report_origins(const struct report *report)
         report_count(report, row->quantity, "bom.%u.quantity", i);
         myr_page_cell(report->buf, report_string(report, row->rule));
         myr_page_cell(report->buf, report_string(report, row->inputs));
-        report_cell_of(report, myr_design_str(design, row->price_note), "bom.%u.unit_price", i);
+        /* A line without a price says what it is estimated at. */
+        report_cell_of(report, myr_design_str(design, row->price_note),
+                       row->unit_cents < 0 ? "bom.%u.estimate" : "bom.%u.unit_price", i);
         myr_page_row_end(report->buf);
     }
     myr_page_table_end(report->buf);
