@@ -17,8 +17,7 @@ static void fill_head(struct plan *plan)
     struct myr_design_head *head = plan->design.head;
     const struct myr_part_server *server = &plan->server->server;
     const char *currency = "CNY";
-    const struct myr_price_book *book =
-        myr_price_book_find(plan->catalog, plan->spec->price_book);
+    const struct myr_price_book *book = myr_price_book_find(plan->catalog, plan->spec->price_book);
     currency = plan->spec->currency ? plan->spec->currency : book ? book->currency : currency;
     uint32_t gpu = myr_catalog_find(plan->catalog, myr_str_from(server->gpu));
     /* In whole GB, high and low half: the head is 32-bit words, the same on every machine. */

@@ -93,8 +93,8 @@ def published(myriad, folder):
     check("pumps of immersion", answer["power"]["pue"]["pumps"] == 0.01)
 
 
-# kW beside each kW of heat: that air takes, with its plant (no climate), and that liquid takes in hot
-# and in cooler zones; supply by kind; what of each is drawn at any load.
+# kW beside each kW of heat: that air takes, with its plant (no climate), and that liquid takes in
+# hot and in cooler zones; supply by kind; what of each is drawn at any load.
 AIR_HEAT, AIR_SUPPLY, SUPPLY = 0.29, {"ups": 0.05, "transformer": 0.01, "lighting": 0.005}, {
     "ups": 0.03, "transformer": 0.01, "lighting": 0.005}
 LIQUID = {"cold-plate": (0.05, 0.04), "immersion": (0.04, 0.03)}

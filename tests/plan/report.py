@@ -102,8 +102,8 @@ def number_or_none(text):
 
 
 def check_figures(page, plan, name):
-    """Every figure of the plan is in the report with a title, found by its path, with its value; what
-    is compared has columns; how far the total reaches is told in sentences."""
+    """Every figure of the plan is in the report with a title, found by its path, with its value;
+    what is compared has columns; how far the total reaches is told in sentences."""
     for figure in plan["figures"]:
         path, value = figure["path"], figure["value"]
         if path.startswith("cooling.compare."):

@@ -149,7 +149,8 @@ def one_fate(myriad, folder):
             ("compute: , storage: ", "servers: 2", {"storage-one-switch"}),
             ("compute: , storage: ", "servers: 18", {"storage-one-switch"}),
             ("compute: , storage: ", "servers: 100", {"storage-single-homed"}),
-            ("compute: , " + two, "servers: 18", set()), ("compute: , " + two, "servers: 100", set()),
+            ("compute: , " + two, "servers: 18", set()),
+            ("compute: , " + two, "servers: 100", set()),
             ("compute: , service: ", "servers: 18", set()),
             ("compute: , service: {homes: 1}", "servers: 100", {"storage-single-homed"}),
             # 18 x 2 x 25G are 112.5 GB/s: of 18 servers, whose cards carry 50 each.

@@ -47,34 +47,43 @@ static bool is_main(const struct plan *plan, size_t line, const struct totals *s
            kind == MYR_PART_STORAGE;
 }
 
+/* Whether the line counts among those that lack: a main one, or any where so little is priced. */
+static bool lacks(const struct plan *plan, size_t line, const struct totals *sum, bool any)
+{
+    return plan->bom.items[line].unit_cents < 0 && (any || is_main(plan, line, sum));
+}
+
+/* Lines of one name are named once; beyond the first few they are counted. Returns how many. */
+static uint32_t list_lacking(const struct plan *plan, const struct totals *sum, bool any,
+                             struct myr_buf *list)
+{
+    uint32_t names = 0;
+    for (size_t i = 0; i < plan->bom.count; i++) {
+        bool counts = lacks(plan, i, sum, any);
+        for (size_t k = 0; k < i && counts; k++) {
+            counts =
+                plan->bom.items[k].name != plan->bom.items[i].name || !lacks(plan, k, sum, any);
+        }
+        if (counts && names < NAMED_MAX) {
+            myr_buf_printf(list, "%s%s", names ? "; " : "",
+                           plan->strings.data + plan->bom.items[i].name);
+        }
+        names += counts;
+    }
+    if (names > NAMED_MAX) {
+        myr_buf_printf(list, "; %u more", names - NAMED_MAX);
+    }
+    return names;
+}
+
 /* Main lines without a price; and, where too little of the money is priced without one of them
  * being large, all others. "" where the sum may stand. */
 static const char *lacking(struct plan *plan, const struct totals *sum)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf list = {};
-    const char *names[NAMED_MAX];
-    uint32_t named = 0, more = 0;
     bool little = sum->priced < PRICED_SHARE * sum->typical;
-    for (uint32_t pass = 0; pass < 2 && named == 0; pass++) {
-        for (size_t i = 0; i < plan->bom.count; i++) {
-            const char *name = plan->strings.data + plan->bom.items[i].name;
-            bool again = plan->bom.items[i].unit_cents >= 0 ||
-                         !(is_main(plan, i, sum) || (pass == 1 && little));
-            for (uint32_t k = 0; k < named && !again; k++) {
-                again = strcmp(names[k], name) == 0;
-            }
-            if (!again && named < NAMED_MAX) {
-                names[named++] = name;
-            } else if (!again) {
-                more++;
-            }
-        }
-    }
-    for (uint32_t i = 0; i < named; i++) {
-        myr_buf_printf(&list, "%s%s", i ? "; " : "", names[i]);
-    }
-    if (more) {
-        myr_buf_printf(&list, "; %u more", more);
+    if (list_lacking(plan, sum, false, &list) == 0 && little) {
+        (void)list_lacking(plan, sum, true, &list);
     }
     return myr_arena_strndup(plan->arena, list.data ? list.data : "", list.len);
 }
