@@ -78,13 +78,13 @@ const struct myr_price *myr_price_find(const struct myr_price_book *book, uint32
     return NULL;
 }
 
-/* A quote may name its month or its year alone. 'date' NULL: the book says none. */
-static int check_date(const struct myr_doc *date, struct myr_err *err)
+/* A book may name its month alone, a price its year. 'date' NULL: none is said. */
+static int check_date(const struct myr_doc *date, bool year, struct myr_err *err)
 {
     char shown[MYR_EXCERPT_MAX], first[sizeof("2026-11-01")] = "";
     if (date && date->text.len == strlen("2026-11")) {
         snprintf(first, sizeof(first), "%.7s-01", date->text.data);
-    } else if (date && date->text.len == strlen("2026")) {
+    } else if (date && year && date->text.len == strlen("2026")) {
         snprintf(first, sizeof(first), "%.4s-01-01", date->text.data);
     }
     return !date || myr_str_is_date(first[0] ? myr_str_from(first) : date->text)
@@ -125,7 +125,7 @@ static int read_price_map(struct myr_catalog *catalog, const struct myr_doc *nod
         return myr_doc_error(err, node, MYR_EINVAL, "the price lacks 'price'");
     }
     MYR_TRY(fields_currency(node, err));
-    MYR_TRY(check_date(myr_doc_get(node, "date"), err));
+    MYR_TRY(check_date(myr_doc_get(node, "date"), true, err));
     MYR_TRY(fields_price(amount.price, &price->cents, err));
     MYR_TRY(amount.low ? fields_price(amount.low, &price->low_cents, err) : MYR_OK);
     MYR_TRY(amount.high ? fields_price(amount.high, &price->high_cents, err) : MYR_OK);
@@ -235,8 +235,8 @@ int catalog_read_book(struct myr_catalog *catalog, const struct myr_doc_entry *e
         {parts_fields, MYR_ARRAY_COUNT(parts_fields), &extra},
     };
     MYR_TRY(fields_read(catalog->arena, entry->value, "a price book", tables, 2, err));
-    MYR_TRY(check_date(myr_doc_get(entry->value, "date"), err));
-    MYR_TRY(check_date(myr_doc_get(entry->value, "exchange_date"), err));
+    MYR_TRY(check_date(myr_doc_get(entry->value, "date"), false, err));
+    MYR_TRY(check_date(myr_doc_get(entry->value, "exchange_date"), false, err));
     MYR_TRY(fields_currency(entry->value, err));
     MYR_TRY(extra.exchange ? myr_exchange_read(extra.exchange, &book->exchange, err) : MYR_OK);
     MYR_TRY(extra.classes ? read_classes(catalog, extra.classes, book, err) : MYR_OK);

@@ -91,14 +91,14 @@ static int check_bill_currency(const struct myr_catalog *catalog, const struct m
                                const struct myr_spec *spec, struct myr_err *err)
 {
     const struct myr_price_book *book = myr_price_book_find(catalog, spec->price_book);
-    if (!book || !spec->currency ||
-        myr_exchange_rate(&spec->exchange, book->currency, spec->currency) > 0 ||
-        myr_exchange_rate(&book->exchange, book->currency, spec->currency) > 0) {
+    if (!book || !spec->bill_currency ||
+        myr_exchange_rate(&spec->exchange, book->currency, spec->bill_currency) > 0 ||
+        myr_exchange_rate(&book->exchange, book->currency, spec->bill_currency) > 0) {
         return MYR_OK;
     }
     int rc = myr_doc_error(err, myr_doc_get(node, "currency"), MYR_EINVAL,
                            "'currency' is '%s' and the book '%s' is in %s, a rate is expected",
-                           spec->currency, book->id, book->currency);
+                           spec->bill_currency, book->id, book->currency);
     myr_err_hint(err, "prices: {exchange: {CNY: 7.2}, exchange_date: 2026-09-01}: what a dollar is "
                       "in each");
     return rc;
@@ -114,7 +114,7 @@ static int read_bill_terms(struct myr_arena *arena, const struct myr_doc *node,
     MYR_TRY(fields_currency(node, err));
     if (currency) {
         MYR_TRY(field_text(currency, "currency", &text, err));
-        spec->currency = myr_arena_strndup(arena, text.data, text.len);
+        spec->bill_currency = myr_arena_strndup(arena, text.data, text.len);
     }
     MYR_TRY(exchange ? myr_exchange_read(exchange, &spec->exchange, err) : MYR_OK);
     MYR_TRY(read_day(arena, node, "exchange_date", &spec->exchange.date, err));

@@ -235,12 +235,12 @@ static int read_rows(struct list *list, struct myr_err *err)
 static int check_currency(const struct list *list, const struct myr_spec *spec, struct myr_err *err)
 {
     const struct myr_price_book *book = myr_price_book_find(list->catalog, spec->price_book);
-    const char *bill = spec->currency ? spec->currency : book ? book->currency : NULL;
+    const char *bill = spec->bill_currency ? spec->bill_currency : book ? book->currency : NULL;
     if (!bill || !list->currency || myr_exchange_rate(&spec->exchange, list->currency, bill) > 0) {
         return MYR_OK;
     }
     int rc =
-        book && !spec->currency
+        book && !spec->bill_currency
             ? myr_err_set(err, MYR_EINVAL,
                           "%s:1:1: prices in %s, and the spec's book '%s' is in %s; one "
                           "currency is expected",
@@ -285,10 +285,7 @@ int myr_spec_add_prices(struct myr_arena *arena, const struct myr_catalog *catal
     for (size_t i = 0; i < list->prices.count; i++) {
         myr_vec_push(&spec->own_prices, list->prices.items[i]);
     }
-    /* A bill has the book's currency where there is one; the list's needs a rate then. */
-    if (!spec->currency && !spec->price_book) {
-        spec->currency = list->currency;
-    }
+    spec->currency = list->currency ? list->currency : spec->currency;
     return MYR_OK;
 }
 

@@ -11,14 +11,18 @@
 /* How often a plan is made again; how often with fewer strips than before. */
 enum { PASSES_MAX = 6, PASSES_FREE = 3 };
 
-/* The spec's own currency beats that of its price book; CNY where neither says. */
+/* What the spec says, else the currency of its price book, else that of its list; CNY where none
+ * does. */
 static void fill_head(struct plan *plan)
 {
     struct myr_design_head *head = plan->design.head;
     const struct myr_part_server *server = &plan->server->server;
     const char *currency = "CNY";
     const struct myr_price_book *book = myr_price_book_find(plan->catalog, plan->spec->price_book);
-    currency = plan->spec->currency ? plan->spec->currency : book ? book->currency : currency;
+    currency = plan->spec->bill_currency ? plan->spec->bill_currency
+               : book                    ? book->currency
+               : plan->spec->currency    ? plan->spec->currency
+                                         : currency;
     uint32_t gpu = myr_catalog_find(plan->catalog, myr_str_from(server->gpu));
     /* In whole GB, high and low half: the head is 32-bit words, the same on every machine. */
     uint64_t raw_gb = (uint64_t)(plan->storage_raw_tb * 1000 + 0.5);
