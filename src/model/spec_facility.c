@@ -29,8 +29,6 @@ static const struct field plain_fields[] = {
     FIELD_ROW_DOUBLE("it_kw", F, it_kw, 0.001, 1e8),
     FIELD_ROW_DOUBLE("load", F, load, 0.01, 1),
     FIELD_ROW_DOUBLE("heat_reuse", F, heat_reuse, 0, 1),
-    FIELD_ROW_CHOICE("climate", F, climate, myr_climate_names),
-    FIELD_ROW_CHOICE("air_plant", F, air_plant, myr_air_plant_names),
     FIELD_ROW_DOUBLE("pue_max", F, pue_max, 1, 5),
     FIELD_ROW_DOUBLE("power_kw_max", F, power_kw_max, 0.001, 1e9),
 };
@@ -78,8 +76,10 @@ static const struct field liquid_fields[] = {
     FIELD_ROW_DOUBLE("head_kpa", F, head_kpa, 1, 10000),
 };
 
-/* Warming of the air, and the most that it takes from one rack. */
+/* Warming of the air, the most that it takes from one rack; its plant, and the climate outside. */
 static const struct field air_fields[] = {
+    FIELD_ROW_CHOICE("climate", F, climate, myr_climate_names),
+    FIELD_ROW_CHOICE("plant", F, air_plant, myr_air_plant_names),
     FIELD_ROW_DOUBLE("delta_k", F, air_k, 1, 60),
     FIELD_ROW_DOUBLE("rack_kw_max", F, air_rack_kw, 1, 1000),
 };

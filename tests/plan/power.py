@@ -137,8 +137,8 @@ def climates(myriad, folder, seed, count):
         plant = rng.choice([None, "economizer", "tower", "chiller"])
         keys = [f"cooling: {kind}", f"load: {load}", "it_kw: 1000"]
         keys += [f"liquid: {{share: {share}}}"] if kind == "cold-plate" else []
-        keys += [f'climate: "{zone}"'] if zone else []
-        keys += [f"air_plant: {plant}"] if plant else []
+        air = ([f'climate: "{zone}"'] if zone else []) + ([f"plant: {plant}"] if plant else [])
+        keys += [f"air: {{{', '.join(air)}}}"] if air else []
         spec = "servers: 64\nfacility: {" + ", ".join(keys) + "}\n"
         answer = plan(myriad, folder, spec)
         pue, wue = reckoned(kind, share, load, zone, plant, known)
