@@ -323,6 +323,7 @@ const struct myr_value *myr_plan_answer(const struct myr_design *design, struct 
     /* Power, then cooling: in the table they are neighbours, but each is an object of its own. */
     plan_figures_tree(design, answer, FIG_IT_SERVERS, FIG_FLOOR_LIMIT, 0);
     plan_figures_tree(design, answer, FIG_COOLING, FIG_WITH_IMMERSION_FITS, 0);
+    plan_figures_tree(design, answer, FIG_SPARE_WEEKS, FIG_SPARE_DISK, 0);
     const struct myr_value *bom = put_bom(answer, design);
     put_totals(answer, design);
     put_findings(answer, design);

@@ -288,6 +288,33 @@ def findings(myriad, folder):
         check(f"{rule} is found in {mended!r}", fine and rule not in rules(fine))
 
 
+RATES = {"gpus": 0.03, "cards": 0.0029, "modules": 0.0117, "switches": 0.0061,
+         "power_supplies": 0.0096, "disks": 0.01}
+
+
+def spares(myriad, folder):
+    """Of each kind of part, from its pieces and published rates."""
+    for servers, networks in ((1, "compute: "), (64, "compute: , storage: , service: , oob: "),
+                              (1280, "compute: ")):
+        answer = plan(myriad, folder, f"servers: {servers}\nnetworks: {{{networks}}}\n"
+                      + ("storage: {servers: 18}\n" if "storage" in networks else ""))
+        bom = answer["bom"]
+        pieces = {"gpus": 8 * servers, "cards": 8 * servers, "power_supplies": servers,
+                  "modules": sum(r["quantity"] for r in bom if "transceiver" in r["name"]),
+                  "switches": sum(r["quantity"] for r in bom if r["name"].endswith("switch")),
+                  "disks": 18 * 22 if "storage" in networks else 0}
+        for kind, count in pieces.items():
+            said = answer["spares"][kind]
+            if not count:
+                check(f"{servers}: no {kind}, {said}", said["spares"] is None)
+                continue
+            until = count * RATES[kind] * 13 / 52
+            wanted = math.ceil(until + 2 * math.sqrt(until) - 1e-12)
+            check(f"{servers}: {kind} {said}, by hand {count}, {wanted}",
+                  said["pieces"] == count and said["spares"] == wanted)
+            near(f"{servers}: {kind} a year", said["failures_per_year"], count * RATES[kind], 2)
+
+
 def shown(myriad, folder):
     """What nobody gave is marked, and what was given is not."""
     answer = plan(myriad, folder, "servers: 16\n")
@@ -322,6 +349,7 @@ def main():
         flows(myriad, folder)
         random_facilities(myriad, folder, 1, 12)
         findings(myriad, folder)
+        spares(myriad, folder)
         shown(myriad, folder)
     for what in FAILED[:40]:
         print("FAILED", what)

@@ -47,6 +47,9 @@ const char *plan_figure_unit(const struct myr_design *design, struct myr_arena *
 double plan_figure_value(const struct plan *plan, enum figure_id id);
 const char *plan_figure_said(const struct plan *plan, enum figure_id id);
 
+/* spares.c: behind the last line of the bill. */
+void plan_spares(struct plan *plan);
+
 /* The objects of the answer between two figures, both included: 'power', 'cooling', ... */
 void plan_figures_tree(const struct myr_design *design, struct myr_answer *answer,
                        enum figure_id first, enum figure_id last, uint32_t skip);

@@ -313,7 +313,24 @@
     X(PRICED_LEAD, "totals.priced.lead_weeks", "weeks", 0, "longest time of delivery",             \
       "the longest that a price states")
 
+/* What fails in a year, and what of it lies on the shelf (spares.c). */
+#define FIGURES_SPARE(X, ID, path)                                                 \
+    X(SPARE_##ID##_PIECES, path ".pieces", "", 0, "pieces", "counted in the plan") \
+    X(SPARE_##ID##_FAIL, path ".failures_per_year", "", 2, "failures a year",      \
+      "pieces * published failures of one in a year")                              \
+    X(SPARE_##ID, path ".spares", "", 0, "spares",                                 \
+      "failures until new ones come + twice the square root of them, rounded up")
+#define FIGURES_SPARES(X)                                                                         \
+    X(SPARE_WEEKS, "spares.restock_weeks", "weeks", 0, "time until new ones come", "class value") \
+    FIGURES_SPARE(X, GPU, "spares.gpus")                                                          \
+    FIGURES_SPARE(X, NIC, "spares.cards")                                                         \
+    FIGURES_SPARE(X, OPTIC, "spares.modules")                                                     \
+    FIGURES_SPARE(X, SWITCH, "spares.switches")                                                   \
+    FIGURES_SPARE(X, PSU, "spares.power_supplies")                                                \
+    FIGURES_SPARE(X, DISK, "spares.disks")
+
 #define FIGURES(X)                                     \
+    FIGURES_SPARES(X)                                  \
     FIGURES_PRICED(X)                                  \
     FIGURES_POWER(X)                                   \
     FIGURES_COOLING(X)                                 \

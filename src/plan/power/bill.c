@@ -57,6 +57,7 @@ void power_years(struct facility *f)
 {
     struct plan *plan = f->plan;
     plan_price_figures(plan);
+    plan_spares(plan);
     if (!plan_priced(plan)) {
         plan_figure_drop(plan, FIG_TCO);
     }

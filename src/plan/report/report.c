@@ -167,6 +167,7 @@ void myr_plan_report(const struct myr_design *design, const struct myr_plan_abou
     report_bill(&report);
     report_room(&report);
     report_figures(&report);
+    report_care(&report);
     report_next(&report);
     report_findings(&report);
     report_origins(&report);

@@ -101,6 +101,7 @@ uint32_t report_systems(const struct myr_design *design,
 
 /* Each writes its heading and all below it; one without anything to say writes nothing. */
 void report_summary(const struct report *report);
+void report_care(const struct report *report);
 void report_networks(const struct report *report);
 void report_bill(const struct report *report);
 void report_room(const struct report *report);

@@ -173,10 +173,11 @@ struct storage_server storage_built(struct plan *plan, const struct storage_need
         (needs->read_mbytes > reads || needs->write_mbytes > writes)) {
         plan_finding(plan, MYR_SEVERITY_ERROR, "storage-nics", myr_net_names[net->id],
                      "networks: {storage: }, which takes the cards that the servers are sized for",
-                     "ports read %llu, write %llu MB/s; %llu, %llu are asked for",
-                     (unsigned long long)reads, (unsigned long long)writes,
-                     (unsigned long long)needs->read_mbytes,
-                     (unsigned long long)needs->write_mbytes);
+                     "its ports %s %llu MB/s, %llu are asked for",
+                     needs->read_mbytes > reads ? "read" : "write",
+                     (unsigned long long)(needs->read_mbytes > reads ? reads : writes),
+                     (unsigned long long)(needs->read_mbytes > reads ? needs->read_mbytes
+                                                                     : needs->write_mbytes));
     }
     return one;
 }
