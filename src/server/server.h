@@ -105,6 +105,7 @@ struct job_row {
     uint32_t array_index;                           /* and 1; 0: of no array */
     char reason[200];                               /* why it ended, or was refused */
     uint8_t state;                                  /* as last told: enum myr_control_job_state */
+    struct myr_control_job last;                    /* of one that is over: how it ended */
     /* Where its last incarnation ran, for its output when it is over. */
     struct myr_control_rank *where;
     uint32_t where_count;
@@ -142,6 +143,7 @@ struct rows {
     uint32_t node_count;
     struct myr_strmap node_ids;
     MYR_VEC(struct job_row *) jobs; /* by id; NULL: none */
+    struct myr_u64map job_ids;      /* by token; MYR_NONE: it was never taken */
     MYR_VEC(struct tenant_row) tenants;
     MYR_VEC(struct token_row) tokens;
     MYR_VEC(struct token_row) enrols; /* user: the node's name, or empty for any */
@@ -300,6 +302,10 @@ uint32_t rows_relay(struct server *server, const char *name, bool make);
 uint32_t rows_node(const struct server *server, const char *name);
 uint32_t rows_tenant(struct server *server, const char *name);
 struct job_row *rows_job(const struct server *server, uint32_t job);
+/* By the submitter's number, also of those that the core has forgotten; MYR_NONE: none. */
+uint32_t rows_job_of_token(const struct server *server, uint64_t token);
+/* As the core knows it; of one that it has forgotten as it ended. */
+struct myr_control_job rows_job_view(const struct server *server, uint32_t job);
 /* GPU-milliseconds up to now. */
 uint64_t rows_gpu_ms(const struct tenant_row *tenant, int64_t now_ms);
 

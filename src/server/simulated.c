@@ -128,7 +128,7 @@ static bool fetch(struct server *server, const struct question *question, void *
     MYR_ASSERT(row); /* who asks has looked for it */
     /* It made steps, and so it printed: that went with the world before this one. */
     bool gone = next == 0 && row->state >= MYR_CONTROL_DONE &&
-                myr_control_job(server->control, question->job).step > 0;
+                rows_job_view(server, question->job).step > 0;
     http_output(whom, &(struct output){.offset = from,
                                        .size = next,
                                        .ended = row->state >= MYR_CONTROL_DONE,
@@ -177,7 +177,7 @@ static int adopt(struct simulated *simulated, struct myr_err *err)
     struct server *server = simulated->server;
     for (uint32_t id = 0; id < myr_control_jobs(server->control); id++) {
         const struct job_row *row = rows_job(server, id);
-        struct myr_control_job job = myr_control_job(server->control, id);
+        struct myr_control_job job = rows_job_view(server, id);
         if (row && job.state < MYR_CONTROL_DONE) {
             MYR_TRY(submit(server, &job.spec, row, err));
         }
