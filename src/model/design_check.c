@@ -53,6 +53,11 @@ static int check_strings(const struct myr_design *design, const char *name, stru
             (design->bom_more && !string_ok(design, design->bom_more[i].specification))) {
             return broken(err, name, "a line of the bill of materials has a string outside", i);
         }
+        const struct myr_bom_price *price = design->bom_price ? &design->bom_price[i] : NULL;
+        if (price && (price->basis > MYR_PRICE_ESTIMATED || price->low_cents < 0 ||
+                      price->cents < 0 || price->high_cents < 0)) {
+            return broken(err, name, "a line of the bill of materials has a price outside", i);
+        }
     }
     for (uint32_t i = 0; i < design->finding_count; i++) {
         const struct myr_finding *finding = &design->findings[i];

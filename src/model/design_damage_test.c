@@ -194,6 +194,9 @@ static void racks_trays_and_chains_lead_somewhere(void **state)
     SET(d->bom_more[3].specification, d->string_bytes,
         "a line of the bill of materials has a string outside (at 3)");
     SET(d->bom_more[3].specification, d->string_bytes - 1, "");
+    SET(d->bom_price[3].basis, MYR_PRICE_ESTIMATED + 1,
+        "a line of the bill of materials has a price outside (at 3)");
+    SET(d->bom_price[3].low_cents, -1, "a line of the bill of materials has a price outside (at 3)");
     SET(d->bom[4].rule, d->string_bytes,
         "a line of the bill of materials has a string outside (at 4)");
     struct myr_finding *finding = &d->findings[6];

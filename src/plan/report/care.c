@@ -115,7 +115,8 @@ static void put_spares(const struct report *report)
         for (uint32_t k = 0; k < MYR_ARRAY_COUNT(columns); k++) {
             snprintf(path, sizeof(path), "spares.%s.%s", rows[i].path, columns[k]);
             const struct myr_figure *figure = myr_design_figure(report->design, path);
-            report_number_cell(report, MYR_NUMBER(figure->value, figure->digits), "%s", path);
+            report_number_cell(report, figure ? MYR_NUMBER(figure->value, figure->digits) : "-",
+                               "%s", path);
         }
         myr_page_row_end(report->buf);
     }

@@ -227,6 +227,10 @@ void report_power_tiles(const struct report *report)
     if (pue) {
         report_tile(report, "PUE", marked(report, pue));
     }
+    const struct myr_figure *wue = find(report, "power.water.wue_l_per_kwh");
+    if (wue) {
+        report_tile(report, "WUE, l/kWh", marked(report, wue));
+    }
 }
 
 /* Designs of older programs have no figures, and then no such chapters. */

@@ -48,7 +48,7 @@ static uint32_t put_findings(const struct report *report, uint32_t severity, boo
         }
         report_row_of(report, "findings.%u.message", i);
         report_word(report, plan_severity_names[finding->severity]);
-        myr_page_cell(report->buf, report_string(report, finding->where));
+        report_word(report, myr_design_str(design, finding->where));
         myr_page_cell(report->buf, report_string(report, finding->message));
         myr_page_cell(report->buf, report_string(report, finding->remedy));
         myr_page_row_end(report->buf);
