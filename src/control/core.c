@@ -458,6 +458,26 @@ struct myr_control_job myr_control_job(const struct myr_control *c, uint32_t id)
                                     .nodes_open = job->open + job->old_open};
 }
 
+int64_t myr_control_waited_s(const struct myr_control *c, int64_t now_ms, uint32_t id)
+{
+    int64_t passed_ms = now_ms > c->head.wall_ms ? now_ms - c->head.wall_ms : 0;
+    return myr_queue_waited_s(c->queue, (c->head.steady_ms + passed_ms) / 1000, id);
+}
+
+uint32_t myr_control_next_job(const struct myr_control *c, uint32_t id)
+{
+    size_t low = 0, high = c->jobs.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->jobs.items[middle].id < id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < c->jobs.count ? c->jobs.items[low].id : MYR_NONE;
+}
+
 /* What others may see of a rank; a slot that nobody uses has zeros. */
 static struct myr_control_rank view_of(const struct rank *rank)
 {

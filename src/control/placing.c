@@ -186,37 +186,35 @@ void placing_over(struct myr_control *c, uint32_t id, uint32_t run)
     told(c, myr_queue_stopped(c->queue, now_s(c), id, run, MYR_NONE));
 }
 
+/* Whoever waits for a job that did not end well the queue has ended by itself. */
+static void asked(struct myr_control *c, uint32_t id, int rc)
+{
+    told(c, rc == MYR_OK || job_of(c, id)->spec.after == 0 ? rc : MYR_OK);
+}
+
 void placing_cancel(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);
     if (!job->ending) {
         job->ending = 1;
-        int rc = myr_queue_cancel(c->queue, now_s(c), id);
-        /* Whoever waits for a job that did not end well the queue has ended by itself. */
-        bool known = rc == MYR_OK || job->spec.after == 0;
-        told(c, known ? rc : MYR_OK);
+        asked(c, id, myr_queue_cancel(c->queue, now_s(c), id));
     }
 }
 
-/* One that waits for a job that is being cancelled is over there before it is here. */
-static bool goes_on(const struct myr_control *c, uint32_t id)
-{
-    struct myr_job_view view;
-    MYR_ASSERT(!job_is_over(job_of(c, id)));
-    return myr_queue_view(c->queue, id, &view) == MYR_OK && view.result == MYR_RESULT_NONE;
-}
-
+/* What is ending is not held, nor does its priority matter. */
 void placing_hold(struct myr_control *c, uint32_t id, bool hold)
 {
-    if (goes_on(c, id)) {
-        told(c, myr_queue_hold(c->queue, now_s(c), id, hold));
+    MYR_ASSERT(!job_is_over(job_of(c, id)));
+    if (!job_of(c, id)->ending) {
+        asked(c, id, myr_queue_hold(c->queue, now_s(c), id, hold));
     }
 }
 
 void placing_reprioritise(struct myr_control *c, uint32_t id, int32_t priority)
 {
-    if (goes_on(c, id)) {
-        told(c, myr_queue_reprioritise(c->queue, now_s(c), id, priority));
+    MYR_ASSERT(!job_is_over(job_of(c, id)));
+    if (!job_of(c, id)->ending) {
+        asked(c, id, myr_queue_reprioritise(c->queue, now_s(c), id, priority));
     }
 }
 

@@ -110,7 +110,7 @@ struct job {
     int64_t stopped_ms;               /* since when no progress is possible; -1: it may be */
     int64_t deadline_ms;              /* start window, hang or retry; -1: none */
     int64_t grace_ms;                 /* who is told to stop may save until then */
-    uint32_t id, unused_id; /* 0 */
+    uint32_t id, unused_id;           /* 0 */
 };
 
 /* A deadline; one that is no longer meant is passed over when it comes up. */

@@ -81,8 +81,9 @@ static void set_timer(struct simulated *simulated)
      */
     double least_ms = STEP_MS / server->config.speed;
     least_ms = least_ms < TURN_MS ? least_ms : TURN_MS;
-    uv_timer_start(&simulated->timer, on_timer, (uint64_t)(wait_ms > least_ms ? wait_ms : least_ms),
-                   0);
+    wait_ms = wait_ms > least_ms ? wait_ms : least_ms;
+    /* Never at once: libuv takes timers until none is due, and would hear nobody any more. */
+    uv_timer_start(&simulated->timer, on_timer, (uint64_t)(wait_ms > 1 ? wait_ms : 1), 0);
 }
 
 /* Decided now: an order that left when the world was last looked at would be carried out before. */

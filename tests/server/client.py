@@ -18,6 +18,7 @@ import socket
 import subprocess
 import sys
 import threading
+import urllib.request
 import time
 from pathlib import Path
 
@@ -496,6 +497,38 @@ def held_jobs_wait_and_the_top_one_goes_first(lab):
     assert lab.json("job", "show", str(held["id"]))["jobs"][0]["held"] is True
     for number in (theirs, str(held["id"])):
         lab.ask("job", "cancel", number)
+
+
+@check
+def who_waits_for_long_is_told_once(lab):
+    """On a simulated cluster whose days pass in seconds; the look is once a real minute."""
+    other = Lab(lab.myriad, lab.top)
+    other.folder = os.path.join(lab.top, "hungry")
+    lab.run("init", other.folder, "--nodes", "s[1-2]", "--world", "twin", "--speed", "10000",
+            "--http", "127.0.0.1:0")
+    path = Path(other.folder, "myriad.yaml")
+    path.write_text(path.read_text() + "starve_h: 1\nfaults: none\n")
+    other.serve()
+    try:
+        long = "name: long\nnodes: 2\ncommand: x\ntwin: {hours: 9000}\n"
+        waits = "name: waits\nnodes: 1\ncommand: x\n"
+        for text in (long, waits, waits + "hold: true\n"):
+            other.ask("submit", "-", text=text)
+        request = urllib.request.Request(
+            Path(other.folder, "server.url").read_text().strip().rstrip("/") + "/v1/events?after=0",
+            headers={"Authorization": "Bearer " + Path(other.folder, "admin.token").read_text()
+                     .strip()})
+        with urllib.request.urlopen(request, timeout=LIMIT_S) as stream:
+            seen = []
+            while len(seen) < 2 and (line := stream.readline()):
+                if b"waited_s" in line:
+                    event = json.loads(line.removeprefix(b"data: "))
+                    assert event["waited_s"] >= 3600, event
+                    other.ask("job", "release", "2")  # the next that is told is that one
+                    seen.append(event["id"])
+            assert seen == [1, 2], seen
+    finally:
+        other.stop()
 
 
 @check

@@ -21,7 +21,7 @@
 #include "myriad/sched.h"
 
 /* Goes up with every change that could decide differently. */
-#define MYR_CONTROL_VERSION 9
+#define MYR_CONTROL_VERSION 10
 
 /* A job that fails before it has worked starts again after 1 s, 2 s, 4 s, and so on up to this. */
 #define MYR_AGAIN_S_MAX 300
@@ -110,6 +110,10 @@ uint32_t myr_control_nodes(const struct myr_control *control);
 uint32_t myr_control_jobs(const struct myr_control *control);
 struct myr_control_node myr_control_node(const struct myr_control *control, uint32_t id);
 struct myr_control_job myr_control_job(const struct myr_control *control, uint32_t id);
+/* How long a job has waited by now in all; time on hold is not waiting. */
+int64_t myr_control_waited_s(const struct myr_control *control, int64_t now_ms, uint32_t id);
+/* The first from 'id' on that is not forgotten, or MYR_NONE. */
+uint32_t myr_control_next_job(const struct myr_control *control, uint32_t id);
 uint32_t myr_control_ranks(const struct myr_control *control);
 struct myr_control_rank myr_control_rank(const struct myr_control *control, uint32_t slot);
 /* The job submitted under this token, or MYR_NONE. */

@@ -536,6 +536,7 @@ static void set_up(struct world *w, uint64_t seed)
     policy.avoid_s = below(w, 2) * 100;
     policy.run_min_s = policy.stop_after_s = below(w, 2) * 100;
     policy.patience_s = below(w, 2) ? policy.patience_s : 500;
+    policy.mend_s = below(w, 3) * 100;
     for (uint32_t i = 0; i < QUEUES; i++) {
         int rc =
             myr_queue_create(&w->shape, &policy, w->tenants, w->tenant_count, &w->queues[i], NULL);
@@ -548,7 +549,7 @@ static void set_up(struct world *w, uint64_t seed)
             fail_if(w, rc < 0, "a kind is not taken", MYR_NONE);
         }
     }
-    uint32_t spares = below(w, 4) ? 0 : 1;
+    uint32_t spares = below(w, 4) ? 0 : 1 + below(w, 2);
     for (uint32_t i = 0; i < QUEUES; i++) {
         myr_queue_keep_spares(w->queues[i], spares);
     }
