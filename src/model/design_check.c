@@ -20,9 +20,7 @@ static bool string_ok(const struct myr_design *design, uint32_t offset)
     return offset < design->string_bytes;
 }
 
-/*
- * First of all: later messages print strings. The first byte is 0, so offset 0 is the empty string.
- */
+/* First: later messages print strings. The first byte is 0, so offset 0 is the empty string. */
 static int check_strings(const struct myr_design *design, const char *name, struct myr_err *err)
 {
     if (design->string_bytes == 0 || design->strings[0] != '\0' ||
@@ -54,8 +52,8 @@ static int check_strings(const struct myr_design *design, const char *name, stru
             return broken(err, name, "a line of the bill of materials has a string outside", i);
         }
         const struct myr_bom_price *price = design->bom_price ? &design->bom_price[i] : NULL;
-        if (price && (price->basis > MYR_PRICE_ESTIMATED || price->low_cents < 0 ||
-                      price->cents < 0 || price->high_cents < 0)) {
+        if (price && (price->basis > MYR_PRICE_ESTIMATED ||
+                      (price->low_cents | price->cents | price->high_cents) < 0)) {
             return broken(err, name, "a line of the bill of materials has a price outside", i);
         }
     }

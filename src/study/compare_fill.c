@@ -21,14 +21,6 @@ struct fill {
     bool same_gaps;                           /* all bills lack the same lines */
 };
 
-/* Designs are lettered in the order in which they were given. */
-const char *compare_letter(uint32_t index)
-{
-    static const char *const letters[MYR_COMPARE_MAX] = {"a", "b", "c", "d", "e", "f", "g", "h"};
-    MYR_ASSERT(index < MYR_COMPARE_MAX);
-    return letters[index];
-}
-
 const char *compare_number(struct myr_arena *arena, const struct myr_compare_row *row,
                            uint32_t index)
 {

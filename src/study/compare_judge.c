@@ -7,6 +7,14 @@
  * compared in one currency alone, and what nobody has quoted decides nothing.
  */
 
+/* Designs are lettered in the order in which they were given. */
+const char *compare_letter(uint32_t index)
+{
+    static const char *const letters[MYR_COMPARE_MAX] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+    MYR_ASSERT(index < MYR_COMPARE_MAX);
+    return letters[index];
+}
+
 /* As the number that is printed, so that equal print is equal. */
 static int64_t whole(const struct myr_compare_row *row, uint32_t index)
 {
