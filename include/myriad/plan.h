@@ -84,6 +84,9 @@ double myr_plan_usable_tb(const struct myr_design_head *head);
 #define MYR_PLAN_MONEY_MAX 64
 #define MYR_PLAN_POWER_MAX 32
 
+/* How far the total of the bill reaches: lines, share of the estimated money, what is assumed of it
+ * and what others supply. */
+const char *myr_plan_priced(const struct myr_design *design, struct myr_arena *arena);
 /* "43.26 M CNY", or "432,606 CNY" below a million; returns 'ret'. */
 const char *myr_plan_money(int64_t cents, const char *currency, char ret[MYR_PLAN_MONEY_MAX]);
 /* "376.9 kW", or "20.07 MW" from ten megawatts on; returns 'ret'. */

@@ -20,9 +20,7 @@ static bool string_ok(const struct myr_design *design, uint32_t offset)
     return offset < design->string_bytes;
 }
 
-/*
- * First of all: later messages print strings. The first byte is 0, so offset 0 is the empty string.
- */
+/* First: later messages print strings. The first byte is 0, so offset 0 is the empty string. */
 static int check_strings(const struct myr_design *design, const char *name, struct myr_err *err)
 {
     if (design->string_bytes == 0 || design->strings[0] != '\0' ||
@@ -52,6 +50,11 @@ static int check_strings(const struct myr_design *design, const char *name, stru
             !string_ok(design, row->inputs) || !string_ok(design, row->price_note) ||
             (design->bom_more && !string_ok(design, design->bom_more[i].specification))) {
             return broken(err, name, "a line of the bill of materials has a string outside", i);
+        }
+        const struct myr_bom_price *price = design->bom_price ? &design->bom_price[i] : NULL;
+        if (price && (price->basis > MYR_PRICE_ESTIMATED ||
+                      (price->low_cents | price->cents | price->high_cents) < 0)) {
+            return broken(err, name, "a line of the bill of materials has a price outside", i);
         }
     }
     for (uint32_t i = 0; i < design->finding_count; i++) {

@@ -194,6 +194,15 @@ static void racks_trays_and_chains_lead_somewhere(void **state)
     SET(d->bom_more[3].specification, d->string_bytes,
         "a line of the bill of materials has a string outside (at 3)");
     SET(d->bom_more[3].specification, d->string_bytes - 1, "");
+    /* The file is of before prices had a range. */
+    struct myr_bom_price prices[64] = {};
+    assert_in_range(d->bom_count, 4, MYR_ARRAY_COUNT(prices));
+    d->bom_price = prices;
+    assert_checked(d, "", __LINE__);
+    SET(prices[3].basis, MYR_PRICE_ESTIMATED + 1,
+        "a line of the bill of materials has a price outside (at 3)");
+    SET(prices[3].low_cents, -1, "a line of the bill of materials has a price outside (at 3)");
+    d->bom_price = NULL;
     SET(d->bom[4].rule, d->string_bytes,
         "a line of the bill of materials has a string outside (at 4)");
     struct myr_finding *finding = &d->findings[6];

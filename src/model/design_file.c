@@ -60,6 +60,7 @@ _Static_assert(sizeof(struct myr_bisection) == 16, "no hidden padding");
 _Static_assert(sizeof(struct myr_room) == 104, "no hidden padding");
 _Static_assert(sizeof(struct myr_figure) == 32, "no hidden padding");
 _Static_assert(sizeof(struct myr_bom_more) == 8, "no hidden padding");
+_Static_assert(sizeof(struct myr_bom_price) == 32, "no hidden padding");
 
 /* One row a section: where the pointer and the count lie in struct myr_design. */
 struct section {
@@ -150,6 +151,7 @@ static const struct section sections[] = {
     COUNTED_OPTIONAL("GROUPS", groups, group_count),
     COUNTED_OPTIONAL("FIGURES", figures, figure_count),
     OPTIONAL("BOMMORE", bom_more, bom_count),
+    OPTIONAL("BOMPRICE", bom_price, bom_count),
 };
 
 enum { SECTION_COUNT = MYR_ARRAY_COUNT(sections) };

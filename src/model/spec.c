@@ -66,6 +66,61 @@ static int read_own_prices(struct myr_arena *arena, const struct myr_catalog *ca
     return MYR_OK;
 }
 
+/* A day as it stands, or nothing where the key is not there. */
+static int read_day(struct myr_arena *arena, const struct myr_doc *node, const char *key,
+                    const char **ret, struct myr_err *err)
+{
+    const struct myr_doc *day = myr_doc_get(node, key);
+    struct myr_str text;
+    if (!day) {
+        return MYR_OK;
+    }
+    MYR_TRY(field_text(day, key, &text, err));
+    if (!myr_str_is_date(text)) {
+        char shown[MYR_EXCERPT_MAX];
+        return myr_doc_error(err, day, MYR_EINVAL,
+                             "'%s' is '%s', a date like 2026-11-16 is expected", key,
+                             myr_text_excerpt(text, shown));
+    }
+    *ret = myr_arena_strndup(arena, text.data, text.len);
+    return MYR_OK;
+}
+
+/* A bill in another currency than its book's needs the rate, of the spec or of the book. */
+static int check_bill_currency(const struct myr_catalog *catalog, const struct myr_doc *node,
+                               const struct myr_spec *spec, struct myr_err *err)
+{
+    const struct myr_price_book *book = myr_price_book_find(catalog, spec->price_book);
+    if (!book || !spec->bill_currency ||
+        myr_exchange_rate(&spec->exchange, book->currency, spec->bill_currency) > 0 ||
+        myr_exchange_rate(&book->exchange, book->currency, spec->bill_currency) > 0) {
+        return MYR_OK;
+    }
+    int rc = myr_doc_error(err, myr_doc_get(node, "currency"), MYR_EINVAL,
+                           "'currency' is '%s' and the book '%s' is in %s, a rate is expected",
+                           spec->bill_currency, book->id, book->currency);
+    myr_err_hint(err, "prices: {exchange: {CNY: 7.2}, exchange_date: 2026-09-01}: what a dollar is "
+                      "in each");
+    return rc;
+}
+
+/* In which currency, by which rates, and of which day the bill is. */
+static int read_bill_terms(struct myr_arena *arena, const struct myr_doc *node,
+                           struct myr_spec *spec, struct myr_err *err)
+{
+    const struct myr_doc *currency = myr_doc_get(node, "currency");
+    const struct myr_doc *exchange = myr_doc_get(node, "exchange");
+    struct myr_str text;
+    MYR_TRY(fields_currency(node, err));
+    if (currency) {
+        MYR_TRY(field_text(currency, "currency", &text, err));
+        spec->bill_currency = myr_arena_strndup(arena, text.data, text.len);
+    }
+    MYR_TRY(exchange ? myr_exchange_read(exchange, &spec->exchange, err) : MYR_OK);
+    MYR_TRY(read_day(arena, node, "exchange_date", &spec->exchange.date, err));
+    return read_day(arena, node, "date", &spec->price_date, err);
+}
+
 /* "prices: book" or "prices: {book: NAME, parts: {part: amount}}". */
 static int read_prices(struct myr_arena *arena, const struct myr_catalog *catalog,
                        const struct myr_doc *node, struct myr_spec *spec, struct myr_err *err)
@@ -75,9 +130,11 @@ static int read_prices(struct myr_arena *arena, const struct myr_catalog *catalo
     const struct myr_doc *parts = NULL;
     spec->price_node = node;
     if (node->kind == MYR_DOC_MAP) {
-        static const char *const keys[] = {"book", "parts", "file"};
+        static const char *const keys[] = {"book", "parts",    "file",         "currency",
+                                           "date", "exchange", "exchange_date"};
         const struct myr_doc *file = myr_doc_get(node, "file");
-        MYR_TRY(myr_doc_check_keys(node, "prices", keys, 3, err));
+        MYR_TRY(myr_doc_check_keys(node, "prices", keys, MYR_ARRAY_COUNT(keys), err));
+        MYR_TRY(read_bill_terms(arena, node, spec, err));
         book = myr_doc_get(node, "book");
         if (file) {
             struct myr_str name;
@@ -98,6 +155,7 @@ static int read_prices(struct myr_arena *arena, const struct myr_catalog *catalo
         MYR_TRY(myr_doc_choice(book, "prices", names, count, &choice, err));
         spec->price_book = names[choice];
     }
+    MYR_TRY(check_bill_currency(catalog, node, spec, err));
     return parts ? read_own_prices(arena, catalog, parts, spec, err) : MYR_OK;
 }
 

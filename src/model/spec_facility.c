@@ -8,6 +8,11 @@ const char *const myr_cooling_names[MYR_COOLING_COUNT] = {"by-rack", "air", "col
 const char *const myr_overhead_names[MYR_OVERHEAD_COUNT] = {"fans", "pumps",       "chiller",
                                                             "ups",  "transformer", "lighting"};
 
+const char *const myr_climate_names[MYR_CLIMATE_COUNT] = {"any", "1A", "2A", "3A", "3C",
+                                                          "4A",  "5A", "5B", "6B", "7"};
+const char *const myr_air_plant_names[MYR_AIR_PLANT_COUNT] = {"by-climate", "economizer", "tower",
+                                                              "chiller"};
+
 /* In the order of their enums. "default" is what a spec need not say. */
 static const char *const ups_names[] = {"default", "none", "n", "n+1", "2n"};
 static const char *const supply_names[] = {"ac", "hvdc"};
@@ -71,8 +76,10 @@ static const struct field liquid_fields[] = {
     FIELD_ROW_DOUBLE("head_kpa", F, head_kpa, 1, 10000),
 };
 
-/* Warming of the air, and the most that it takes from one rack. */
+/* Warming of the air, the most that it takes from one rack; its plant, and the climate outside. */
 static const struct field air_fields[] = {
+    FIELD_ROW_CHOICE("climate", F, climate, myr_climate_names),
+    FIELD_ROW_CHOICE("plant", F, air_plant, myr_air_plant_names),
     FIELD_ROW_DOUBLE("delta_k", F, air_k, 1, 60),
     FIELD_ROW_DOUBLE("rack_kw_max", F, air_rack_kw, 1, 1000),
 };

@@ -4,21 +4,23 @@
 #include "myriad/model/spec_load.h"
 #include "myriad/text.h"
 
-enum column { PART, PRICE, CURRENCY, DATE, COLUMN_COUNT };
+enum column { PART, PRICE, CURRENCY, DATE, VALID_UNTIL, TAX, LEAD_WEEKS, SUPPLIER, COLUMN_COUNT };
 enum { ROWS_MAX = 100000 }; /* far more than a catalogue has parts */
 
 /* In the order of enum column. */
-static const char *const column_names[COLUMN_COUNT] = {"part", "price", "currency", "date"};
+static const char *const column_names[COLUMN_COUNT] = {
+    "part", "price", "currency", "date", "valid_until", "tax", "lead_weeks", "supplier"};
 
 /* A list while it is read. It lies in the arena; the vector does not: free_prices(). */
 struct list {
     struct myr_arena *arena;
     const struct myr_catalog *catalog;
-    struct myr_csv csv;               /* the row at hand */
-    int columns[COLUMN_COUNT];        /* where each is in a row; -1: nowhere */
-    uint32_t *line_of;                /* by part: where its price was given; 0: not yet */
-    const char *currency;             /* of the rows above; NULL: none said one */
-    MYR_VEC(struct myr_price) prices; /* in the order of the file */
+    struct myr_csv csv;                   /* the row at hand */
+    int columns[COLUMN_COUNT];            /* where each is in a row; -1: nowhere */
+    uint32_t *line_of;                    /* by part: where its price was given; 0: not yet */
+    const char *currency;                 /* of the first row that said one; NULL: none */
+    const struct myr_exchanges *exchange; /* of the spec: rates between several */
+    MYR_VEC(struct myr_price) prices;     /* in the order of the file */
 };
 
 /* Spreadsheets leave blanks around what they write. */
@@ -148,6 +150,24 @@ static bool read_amount(struct myr_str text, double *ret)
            myr_str_to_double((struct myr_str){plain, len}, ret) && *ret <= 1e12;
 }
 
+/* What a supplier says beside the price: until when it holds, its taxes, when it delivers. */
+static int read_quote(struct list *list, struct myr_price *price, struct myr_err *err)
+{
+    struct myr_str until = cell(list, VALID_UNTIL), tax = cell(list, TAX),
+                   lead = cell(list, LEAD_WEEKS);
+    uint64_t weeks = 0;
+    if (until.len > 0 && !myr_str_is_date(until)) {
+        return complain(list, VALID_UNTIL, err, "a date like 2026-11-16");
+    }
+    if (lead.len > 0 && (!myr_str_to_u64(lead, &weeks) || weeks < 1 || weeks > 1000)) {
+        return complain(list, LEAD_WEEKS, err, "whole weeks from 1 to 1000");
+    }
+    price->valid_until = until.len ? myr_arena_strndup(list->arena, until.data, until.len) : NULL;
+    price->tax = tax.len ? myr_arena_strndup(list->arena, tax.data, tax.len) : NULL;
+    price->lead_weeks = (uint32_t)weeks;
+    return MYR_OK;
+}
+
 /* The note says where a price comes from, since it overrides the book's. */
 static int read_row(struct list *list, struct myr_err *err)
 {
@@ -164,19 +184,24 @@ static int read_row(struct list *list, struct myr_err *err)
     if (currency.len > 0 && !fields_is_currency(currency)) {
         return complain(list, CURRENCY, err, "a code such as CNY");
     }
-    if (currency.len > 0 && list->currency && !myr_str_eq(currency, myr_str_from(list->currency))) {
-        return myr_csv_error(err, &list->csv, (uint32_t)list->columns[CURRENCY],
-                             "'%.3s' after '%s': a list has one currency", currency.data,
-                             list->currency);
-    }
     if (currency.len > 0) {
-        list->currency = myr_arena_strndup(list->arena, currency.data, currency.len);
+        price.currency = myr_arena_strndup(list->arena, currency.data, currency.len);
+        list->currency = list->currency ? list->currency : price.currency;
+        if (myr_exchange_rate(list->exchange, price.currency, list->currency) <= 0) {
+            return myr_csv_error(err, &list->csv, (uint32_t)list->columns[CURRENCY],
+                                 "'%.3s' after '%s': a list has one currency", currency.data,
+                                 list->currency);
+        }
     }
     if (date.len > 0 && !myr_str_is_date(date)) {
         return complain(list, DATE, err, "a date like 2026-11-16");
     }
-    price.note = myr_arena_printf(list->arena, "%s%s%.*s", list->csv.file, date.len ? ", " : "",
-                                  (int)date.len, date.data);
+    MYR_TRY(read_quote(list, &price, err));
+    struct myr_str supplier = cell(list, SUPPLIER);
+    price.date = date.len ? myr_arena_strndup(list->arena, date.data, date.len) : NULL;
+    price.note = myr_arena_printf(list->arena, "%s%s%.*s%s%.*s", list->csv.file,
+                                  supplier.len ? ", " : "", (int)supplier.len, supplier.data,
+                                  date.len ? ", " : "", (int)date.len, date.data);
     myr_vec_push(&list->prices, price);
     return MYR_OK;
 }
@@ -205,20 +230,28 @@ static int read_rows(struct list *list, struct myr_err *err)
     }
 }
 
-/* A sum of two currencies is no sum. */
+/* A sum of two currencies is no sum: what the bill is in, by its own word or by its book, has to be
+ * known in the list's. */
 static int check_currency(const struct list *list, const struct myr_spec *spec, struct myr_err *err)
 {
-    const char *own = list->currency;
-    for (size_t i = 0; own && spec->price_book && i < list->catalog->books.count; i++) {
-        const struct myr_price_book *book = &list->catalog->books.items[i];
-        if (strcmp(book->id, spec->price_book) == 0 && strcmp(book->currency, own) != 0) {
-            return myr_err_set(err, MYR_EINVAL,
-                               "%s:1:1: prices in %s, and the spec's book '%s' is in %s; one "
-                               "currency is expected",
-                               list->csv.file, own, book->id, book->currency);
-        }
+    const struct myr_price_book *book = myr_price_book_find(list->catalog, spec->price_book);
+    const char *bill = spec->bill_currency ? spec->bill_currency : book ? book->currency : NULL;
+    if (!bill || !list->currency || myr_exchange_rate(&spec->exchange, list->currency, bill) > 0) {
+        return MYR_OK;
     }
-    return MYR_OK;
+    int rc =
+        book && !spec->bill_currency
+            ? myr_err_set(err, MYR_EINVAL,
+                          "%s:1:1: prices in %s, and the spec's book '%s' is in %s; one "
+                          "currency is expected",
+                          list->csv.file, list->currency, book->id, book->currency)
+            : myr_err_set(err, MYR_EINVAL,
+                          "%s:1:1: prices in %s, and the spec's bill is in %s; one currency is "
+                          "expected",
+                          list->csv.file, list->currency, bill);
+    myr_err_hint(err, "prices: {exchange: {CNY: 7.2}, exchange_date: 2026-09-01}: what a dollar is "
+                      "in each");
+    return rc;
 }
 
 static void free_prices(struct list **list)
@@ -234,11 +267,16 @@ int myr_spec_add_prices(struct myr_arena *arena, const struct myr_catalog *catal
     MYR_CLEANUP(free_prices) struct list *list = MYR_ARENA_ONE(arena, struct list);
     list->arena = arena;
     list->catalog = catalog;
+    list->exchange = &spec->exchange;
     list->line_of = MYR_ARENA_NEW(arena, uint32_t, catalog->parts.count + 1);
     myr_csv_init(&list->csv, arena, file, text);
     /* Nothing of the spec changes before the whole list is found right. */
     MYR_TRY(read_rows(list, err));
     MYR_TRY(check_currency(list, spec, err));
+    for (size_t i = 0; i < list->prices.count; i++) {
+        struct myr_price *price = &list->prices.items[i];
+        price->currency = price->currency ? price->currency : list->currency;
+    }
     /* The last one given wins: what the spec itself says stays behind the list's. */
     for (size_t i = 0; i < spec->own_prices.count; i++) {
         myr_vec_push(&list->prices, spec->own_prices.items[i]);

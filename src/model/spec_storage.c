@@ -57,6 +57,7 @@ static const struct field storage_fields[] = {
     FIELD_ROW_DOUBLE("file_kb", S, file_kb, 0.001, 1e9),
     FIELD_ROW_DOUBLE("scan_hours", S, scan_hours, 0.01, 8760),
     FIELD_ROW_DOUBLE("availability_percent", S, availability_percent, 50, 100),
+    FIELD_ROW_U32("placement_groups", S, placement_groups, 1, 1000000000),
     FIELD_ROW_DOUBLE("mtbf_hours", S, mtbf_hours, 1, 1e8),
     FIELD_ROW_DOUBLE("repair_hours", S, repair_hours, 0.01, 1e5),
 };

@@ -146,6 +146,22 @@ static void put_more(struct myr_answer *answer, const struct myr_design *design,
     }
 }
 
+/* What the line costs where nobody has said, and how far a price may be off. */
+static void put_price(struct myr_answer *answer, const struct myr_design *design, uint32_t line)
+{
+    const struct myr_bom_price *price = design->bom_price ? &design->bom_price[line] : NULL;
+    bool known = price && price->basis != MYR_PRICE_NONE;
+    myr_answer_text(answer, "basis", price ? myr_price_basis_names[price->basis] : NULL);
+    put_cents(answer, "estimate_low", known ? price->low_cents : -1);
+    put_cents(answer, "estimate", known ? price->cents : -1);
+    put_cents(answer, "estimate_high", known ? price->high_cents : -1);
+    if (known && price->lead_weeks) {
+        myr_answer_u64(answer, "lead_weeks", price->lead_weeks);
+    } else {
+        myr_answer_null(answer, "lead_weeks");
+    }
+}
+
 /* Returns the list, which the caller may show as a table. */
 static const struct myr_value *put_bom(struct myr_answer *answer, const struct myr_design *design)
 {
@@ -164,6 +180,7 @@ static const struct myr_value *put_bom(struct myr_answer *answer, const struct m
         myr_answer_text(answer, "inputs", myr_design_str(design, row->inputs));
         myr_answer_text(answer, "price_note", myr_design_str(design, row->price_note));
         put_more(answer, design, i);
+        put_price(answer, design, i);
         myr_answer_end(answer);
     }
     myr_answer_end(answer);
@@ -225,6 +242,7 @@ static void put_totals(struct myr_answer *answer, const struct myr_design *desig
     put_cents(answer, "cost", unknown ? -1 : design->head->total_cents);
     myr_answer_text(answer, "currency", myr_design_str(design, design->head->currency));
     myr_answer_u64(answer, "unpriced_lines", unpriced);
+    plan_figures_tree(design, answer, FIG_PRICED_LINES, FIG_PRICED_LEAD, 1);
     myr_answer_u64(answer, "devices", design->device_count);
     myr_answer_u64(answer, "ports", design->port_count);
     myr_answer_u64(answer, "links", design->link_count);
@@ -305,6 +323,7 @@ const struct myr_value *myr_plan_answer(const struct myr_design *design, struct 
     /* Power, then cooling: in the table they are neighbours, but each is an object of its own. */
     plan_figures_tree(design, answer, FIG_IT_SERVERS, FIG_FLOOR_LIMIT, 0);
     plan_figures_tree(design, answer, FIG_COOLING, FIG_WITH_IMMERSION_FITS, 0);
+    plan_figures_tree(design, answer, FIG_SPARE_WEEKS, FIG_SPARE_DISK, 0);
     const struct myr_value *bom = put_bom(answer, design);
     put_totals(answer, design);
     put_findings(answer, design);

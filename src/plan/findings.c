@@ -106,6 +106,8 @@ void plan_release(struct plan *plan)
     myr_vec_done(&plan->cards);
     myr_vec_done(&plan->bom);
     myr_vec_done(&plan->bom_more);
+    myr_vec_done(&plan->bom_prices);
+    myr_vec_done(&plan->bom_parts);
     myr_vec_done(&plan->findings);
     myr_vec_done(&plan->figures);
 }

@@ -157,26 +157,53 @@ static void show_findings(const struct myr_design *design, struct myr_answer *an
     show_unpriced(design, answer);
 }
 
-/* A total of nothing but unknown prices would read as a low price: there is none then. */
-static void show_total(const struct myr_design *design, struct myr_answer *answer)
+/* How far the total reaches: "19 of 20 lines priced, 99 % of the estimated money; 1.20 M CNY
+ * assumed; supplied by others: servers". */
+const char *myr_plan_priced(const struct myr_design *design, struct myr_arena *arena)
 {
-    char money[MYR_PLAN_MONEY_MAX];
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    char lines[NUMBER_BYTES], money[MYR_PLAN_MONEY_MAX];
+    const char *supplied = plan_figure_text(design, FIG_PRICED_SUPPLIED);
+    double assumed = plan_figure_of(design, FIG_PRICED_ASSUMED);
+    double share = plan_figure_of(design, FIG_PRICED_MONEY) * 100;
     uint32_t unpriced = 0;
     for (uint32_t i = 0; i < design->bom_count; i++) {
         unpriced += design->bom[i].unit_cents < 0;
     }
-    /* Unknown is told with the key that would change it. */
-    if (unpriced == design->bom_count) {
-        myr_answer_fact(answer, "price", "unknown: 'prices: BOOK' in the spec names a price book");
-        return;
+    myr_buf_printf(&text, "%s of %s priced", myr_u64_grouped(design->bom_count - unpriced, lines),
+                   MYR_COUNT(design->bom_count, "line"));
+    /* Rounded down: nine hundred and ninety-nine of a thousand are not all. */
+    if (unpriced && design->bom_price) {
+        myr_buf_printf(&text, ", %.0f %% of the estimated money",
+                       share < 1 ? share : (double)(int)share);
     }
-    myr_plan_money(design->head->total_cents, myr_design_str(design, design->head->currency),
-                   money);
-    if (unpriced) {
-        myr_answer_fact(answer, "price", "%s, without %s", money,
-                        MYR_COUNT(unpriced, "unpriced line"));
+    if (assumed > 0) {
+        myr_plan_money((int64_t)(assumed * 100 + 0.5),
+                       myr_design_str(design, design->head->currency), money);
+        myr_buf_printf(&text, "; %s assumed", money);
+    }
+    if (supplied[0]) {
+        myr_buf_printf(&text, "; supplied by others: %s", supplied);
+    }
+    return myr_arena_strndup(arena, text.data, text.len);
+}
+
+/* A total of nothing but unknown prices would read as a low price, and so would one without its
+ * main lines: there is none then. */
+static void show_total(const struct myr_design *design, struct myr_answer *answer)
+{
+    char money[MYR_PLAN_MONEY_MAX];
+    const char *lacking = plan_figure_text(design, FIG_PRICED_LACK);
+    /* Unknown is told with the key that would change it. */
+    if (!plan_any_price(design->bom, design->bom_count)) {
+        myr_answer_fact(answer, "price", "unknown: 'prices: BOOK' in the spec names a price book");
+    } else if (lacking[0]) {
+        myr_answer_fact(answer, "price", "not known: without a price are %s; %s", lacking,
+                        myr_plan_priced(design, answer->arena));
     } else {
-        myr_answer_fact(answer, "price", "%s", money);
+        myr_plan_money(design->head->total_cents, myr_design_str(design, design->head->currency),
+                       money);
+        myr_answer_fact(answer, "price", "%s; %s", money, myr_plan_priced(design, answer->arena));
     }
 }
 

@@ -11,18 +11,18 @@
 /* How often a plan is made again; how often with fewer strips than before. */
 enum { PASSES_MAX = 6, PASSES_FREE = 3 };
 
-/* The spec's own currency beats that of its price book; CNY where neither says. */
+/* What the spec says, else the currency of its price book, else that of its list; CNY where none
+ * does. */
 static void fill_head(struct plan *plan)
 {
     struct myr_design_head *head = plan->design.head;
     const struct myr_part_server *server = &plan->server->server;
     const char *currency = "CNY";
-    for (size_t i = 0; plan->spec->price_book && i < plan->catalog->books.count; i++) {
-        if (strcmp(plan->catalog->books.items[i].id, plan->spec->price_book) == 0) {
-            currency = plan->catalog->books.items[i].currency;
-        }
-    }
-    currency = plan->spec->currency ? plan->spec->currency : currency;
+    const struct myr_price_book *book = myr_price_book_find(plan->catalog, plan->spec->price_book);
+    currency = plan->spec->bill_currency ? plan->spec->bill_currency
+               : book                    ? book->currency
+               : plan->spec->currency    ? plan->spec->currency
+                                         : currency;
     uint32_t gpu = myr_catalog_find(plan->catalog, myr_str_from(server->gpu));
     /* In whole GB, high and low half: the head is 32-bit words, the same on every machine. */
     uint64_t raw_gb = (uint64_t)(plan->storage_raw_tb * 1000 + 0.5);
@@ -82,6 +82,9 @@ static void finish(struct plan *plan)
     MYR_ASSERT(plan->bom_more.count == plan->bom.count);
     design->bom_more =
         keep(plan, plan->bom_more.items, plan->bom_more.count, sizeof(*design->bom_more));
+    MYR_ASSERT(plan->bom_prices.count == plan->bom.count);
+    design->bom_price =
+        keep(plan, plan->bom_prices.items, plan->bom_prices.count, sizeof(*design->bom_price));
     design->findings =
         keep(plan, plan->findings.items, plan->findings.count, sizeof(*design->findings));
     design->figure_count = (uint32_t)plan->figures.count;

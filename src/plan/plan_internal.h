@@ -121,7 +121,9 @@ struct plan {
     MYR_VEC(struct myr_cabletype) cabletypes;
     MYR_VEC(struct myr_card) cards;
     MYR_VEC(struct myr_bom_row) bom;
-    MYR_VEC(struct myr_bom_more) bom_more; /* as many */
+    MYR_VEC(struct myr_bom_more) bom_more;    /* as many */
+    MYR_VEC(struct myr_bom_price) bom_prices; /* as many; and the part of each */
+    MYR_VEC(uint32_t) bom_parts;
     MYR_VEC(struct myr_finding) findings;
     MYR_VEC(struct myr_figure) figures; /* storage, power, cooling: each with its rule */
     const struct myr_part *uncountable; /* the first part with which the price overflowed */
@@ -267,6 +269,9 @@ static inline bool plan_priced(const struct plan *plan)
 {
     return plan_any_price(plan->bom.items, plan->bom.count);
 }
+
+/* prices/totals.c: how far the total reaches; behind the last line of the bill. */
+void plan_price_figures(struct plan *plan);
 
 /* An error where a line made the total more than can be counted. */
 MYR_MUST_USE int plan_countable(const struct plan *plan, struct myr_err *err);

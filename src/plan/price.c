@@ -1,7 +1,7 @@
 #include <stdio.h>
 
 #include "parts/count.h"
-#include "plan_internal.h"
+#include "prices/prices.h"
 
 /*
  * The bill of materials. Quantities are counted from the finished design (modules cage by cage,
@@ -9,59 +9,13 @@
  * counted one and says so; fewer than counted is a finding.
  */
 
-/* The spec's own price beats the book's, and the last one given beats the ones before. */
-static const struct myr_price *price_of(const struct plan *plan, uint32_t part)
+/* Of all pieces; nothing where nothing is known. Only an estimate may be too much to be counted. */
+static int64_t of_line(int64_t unit_cents, uint64_t quantity)
 {
-    /* From the last on: it wins. */
-    for (size_t i = plan->spec->own_prices.count; i-- > 0;) {
-        if (plan->spec->own_prices.items[i].part == part) {
-            return &plan->spec->own_prices.items[i];
-        }
-    }
-    for (size_t i = 0; plan->spec->price_book && i < plan->catalog->books.count; i++) {
-        if (strcmp(plan->catalog->books.items[i].id, plan->spec->price_book) == 0) {
-            return myr_price_find(&plan->catalog->books.items[i], part);
-        }
-    }
-    return NULL;
-}
-
-/* The price's own, or what its book promises for all that it quotes. */
-static uint16_t warranty_of(const struct plan *plan, const struct myr_price *price)
-{
-    /* What a book promises does not hold for prices that it only assumes. */
-    if (!price || price->warranty_months || price->assumed) {
-        return price ? (uint16_t)price->warranty_months : 0;
-    }
-    /* Only a price that is the book's own has the book's warranty. */
-    for (size_t i = 0; plan->spec->price_book && i < plan->catalog->books.count; i++) {
-        const struct myr_price_book *book = &plan->catalog->books.items[i];
-        if (strcmp(book->id, plan->spec->price_book) == 0 &&
-            myr_price_find(book, price->part) == price) {
-            return (uint16_t)book->warranty_months;
-        }
-    }
-    return 0;
-}
-
-/* The note of a line: what kind of price it is, and that it is assumed where it is. */
-static const char *price_text(struct plan *plan, const struct myr_price *price)
-{
-    if (!price) {
-        return "no price known";
-    }
-    /* What it is for matters more than its note. */
-    if (price->per_servers) {
-        return price->per_servers == 1
-                   ? myr_arena_printf(plan->arena, "price for each server%s",
-                                      price->assumed ? ", assumed" : "")
-                   : myr_arena_printf(plan->arena, "price for each started %u servers%s",
-                                      price->per_servers, price->assumed ? ", assumed" : "");
-    }
-    return price->assumed ? myr_arena_printf(plan->arena, "assumed%s%s", price->note ? ": " : "",
-                                             price->note ? price->note : "")
-           : price->note  ? price->note
-                          : "";
+    int64_t ret;
+    return unit_cents < 0                                                ? 0
+           : __builtin_mul_overflow(unit_cents, (int64_t)quantity, &ret) ? INT64_MAX / 4
+                                                                         : ret;
 }
 
 /* Every line goes through here: its price, its rule and the total in one place. The part must be
@@ -70,7 +24,8 @@ void plan_bill_row(struct plan *plan, const char *system, const char *name, uint
                    uint64_t quantity, const char *rule, const char *inputs)
 {
     const struct myr_part *what = part_at(plan, part);
-    const struct myr_price *price = price_of(plan, part);
+    struct unit_price price = prices_find(plan, part);
+    bool priced = price.basis == MYR_PRICE_QUOTED || price.basis == MYR_PRICE_ASSUMED;
     /* Every text is interned: lines that repeat a rule share it. */
     struct myr_bom_row row = {
         .system = plan_string(plan, system),
@@ -78,18 +33,15 @@ void plan_bill_row(struct plan *plan, const char *system, const char *name, uint
         .part = plan_string(plan, what->order),
         .rule = plan_string(plan, rule),
         .inputs = plan_string(plan, inputs),
-        .price_note = plan_string(plan, price_text(plan, price)),
+        .price_note = plan_string(plan, price.note),
         .quantity = quantity,
-        .unit_cents = -1,
+        .unit_cents = priced ? price.cents : -1,
     };
-    if (price) {
-        /* A fee that goes by size: the price of one piece grows with each started set of servers.
-         */
-        int64_t times = price->per_servers ? ceil_div(plan->spec->servers, price->per_servers) : 1;
+    if (priced) {
         int64_t *total = &plan->design.head->total_cents;
         /* 1e9 pieces and 1e14 cents are allowed, but not at once: who asks plan_countable() gets an
          * error, and the row is never seen. */
-        if (__builtin_mul_overflow(price->cents, times, &row.unit_cents) ||
+        if (price.cents == INT64_MAX ||
             __builtin_mul_overflow(row.unit_cents, (int64_t)quantity, &row.total_cents) ||
             __builtin_add_overflow(*total, row.total_cents, total)) {
             plan->uncountable = plan->uncountable ? plan->uncountable : what;
@@ -103,7 +55,15 @@ void plan_bill_row(struct plan *plan, const char *system, const char *name, uint
     /* One for each line, in the same order: finish() relies on it. */
     myr_vec_push(&plan->bom_more,
                  (struct myr_bom_more){.specification = plan_string(plan, what->title),
-                                       .warranty_months = warranty_of(plan, price)});
+                                       .warranty_months = price.warranty_months});
+    myr_vec_push(&plan->bom_prices, ((struct myr_bom_price){
+                                        .low_cents = of_line(price.low_cents, quantity),
+                                        .cents = of_line(price.cents, quantity),
+                                        .high_cents = of_line(price.high_cents, quantity),
+                                        .basis = price.basis,
+                                        .lead_weeks = price.lead_weeks,
+                                    }));
+    myr_vec_push(&plan->bom_parts, part);
 }
 
 /* The quantity that the spec pins for this part on this network, if any. */
@@ -424,19 +384,11 @@ static void storage_rows(struct plan *plan)
 /* What is left out of the bill is said, or its total would be taken for all. */
 static void supplied_finding(struct plan *plan)
 {
-    /* In the order of the bits of 'supplied'. */
-    static const char *const names[] = {"servers", "management nodes", "Ethernet cabling",
-                                        "fabric managers"};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf list = {};
-    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
-        if (plan->spec->supplied & 1U << i) {
-            myr_buf_printf(&list, "%s%s", list.len ? ", " : "", names[i]);
-        }
-    }
-    if (list.len) {
+    const char *list = prices_supplied(plan);
+    if (list[0]) {
         plan_finding(plan, MYR_SEVERITY_INFO, "bom-scope", "bill of materials",
                      "remove 'supplied' to have them listed",
-                     "supplied by others and not in the bill of materials: %s", list.data);
+                     "supplied by others and not in the bill of materials: %s", list);
     }
 }
 

@@ -21,14 +21,6 @@ struct fill {
     bool same_gaps;                           /* all bills lack the same lines */
 };
 
-/* Designs are lettered in the order in which they were given. */
-const char *compare_letter(uint32_t index)
-{
-    static const char *const letters[MYR_COMPARE_MAX] = {"a", "b", "c", "d", "e", "f", "g", "h"};
-    MYR_ASSERT(index < MYR_COMPARE_MAX);
-    return letters[index];
-}
-
 const char *compare_number(struct myr_arena *arena, const struct myr_compare_row *row,
                            uint32_t index)
 {
@@ -184,6 +176,31 @@ static bool same_gaps(const struct myr_design *a, const struct myr_design *b)
     }
 }
 
+/* A word of the plan's figures; "" where it has none. */
+static const char *word_of(struct fill *fill, uint32_t side, const char *path)
+{
+    const struct myr_design *design = &fill->all->sides[side].design;
+    const struct myr_figure *figure = myr_design_figure(design, path);
+    return figure && figure->text ? myr_design_str(design, figure->text) : "";
+}
+
+/* Why the bill of a design is no sum to compare: its main lines have no price, so that what is
+ * left says nothing, though all may lack the same. NULL: it may be compared. */
+static const char *main_lines_of(struct fill *fill, uint32_t side)
+{
+    const char *lacking = word_of(fill, side, "totals.priced.lacking");
+    return lacking[0] ? myr_arena_printf(fill->arena, "without a price: %s", lacking) : NULL;
+}
+
+/* What a token costs needs all that it is made with: also what others supply. */
+static const char *supplied_of(struct fill *fill, uint32_t side)
+{
+    const char *supplied = word_of(fill, side, "totals.priced.supplied");
+    return supplied[0]
+               ? myr_arena_printf(fill->arena, "not in it, as others supply them: %s", supplied)
+               : NULL;
+}
+
 /* As a reason why nobody wins. */
 static const char *gaps_of(struct fill *fill, uint32_t side)
 {
@@ -221,6 +238,10 @@ static int money_rows(struct fill *fill, struct myr_err *err)
          */
         if (side->unpriced && !fill->same_gaps) {
             bill->cells[i].why = share->cells[i].why = tco->cells[i].why = gaps_of(fill, i);
+        }
+        const char *lacking = main_lines_of(fill, i);
+        if (lacking) {
+            bill->cells[i].why = share->cells[i].why = tco->cells[i].why = lacking;
         }
         /* Without one price there is no bill, and energy alone is no cost of ownership. */
         tco->cells[i].known = tco->cells[i].known && whole->known;
@@ -386,72 +407,15 @@ static void fit_rows(struct fill *fill)
             cell->known = r != FIT_COST || trained.money;
             cell->inputs = inputs_of(fill, r, i, &trained);
             /* Who trains faster spreads more of what has no price: even equal gaps mislead. */
-            cell->why = r == FIT_COST && side->unpriced ? gaps_of(fill, i) : NULL;
+            if (r == FIT_COST) {
+                const char *lacking = main_lines_of(fill, i), *supplied = supplied_of(fill, i);
+                cell->why = lacking          ? lacking
+                            : supplied       ? supplied
+                            : side->unpriced ? gaps_of(fill, i)
+                                             : NULL;
+            }
         }
     }
-}
-
-/* ---- who wins ---- */
-
-/* As the number that is printed, so that equal print is equal. */
-static int64_t whole(const struct myr_compare_row *row, uint32_t index)
-{
-    /* By the digits that the row shows. */
-    double scale = 1;
-    for (int i = 0; i < row->digits; i++) {
-        scale *= 10;
-    }
-    return llround(row->cells[index].value * scale);
-}
-
-/* A row of money has the unit of the first design: a sum in another currency is none of it. */
-static void drop_other_currencies(const struct fill *fill, struct myr_compare_row *row)
-{
-    const struct myr_design_comparison *all = fill->all;
-    for (uint32_t i = 1; i < all->count && row->unit == all->sides[0].currency; i++) {
-        if (strcmp(all->sides[i].currency, row->unit) != 0) {
-            row->cells[i].known = false;
-            row->cells[i].why =
-                myr_arena_printf(fill->arena, "priced in %s", all->sides[i].currency);
-        }
-    }
-}
-
-/* The first reason why the row has no winner; NULL: it may have one. */
-static const char *not_comparable(const struct fill *fill, const struct myr_compare_row *row)
-{
-    const struct myr_design_comparison *all = fill->all;
-    for (uint32_t i = 0; i < all->count; i++) {
-        const struct myr_compare_cell *cell = &row->cells[i];
-        /* A figure may be known and still be no ground for a judgement. */
-        if (!cell->known || cell->why) {
-            return myr_arena_printf(fill->arena, "%s: %s", compare_letter(i),
-                                    cell->why ? cell->why : "not known");
-        }
-    }
-    return NULL;
-}
-
-/* Compared as printed. All alike is a tie; of some that are alike the first wins. */
-static void judge(const struct fill *fill, struct myr_compare_row *row)
-{
-    uint32_t ties = 0;
-    row->best = MYR_NONE;
-    row->why = not_comparable(fill, row);
-    /* A row without a winner still shows its figures. */
-    if (row->why || row->better == MYR_COMPARE_NEITHER) {
-        return;
-    }
-    row->best = 0;
-    for (uint32_t i = 1; i < fill->all->count; i++) {
-        int64_t one = whole(row, i), best = whole(row, row->best);
-        row->best = (row->better == MYR_COMPARE_LESS ? one < best : one > best) ? i : row->best;
-    }
-    for (uint32_t i = 0; i < fill->all->count; i++) {
-        ties += whole(row, i) == whole(row, row->best);
-    }
-    row->equal = ties == fill->all->count;
-    row->best = row->equal ? MYR_NONE : row->best;
 }
 
 /* ---- what must be known beside ---- */
@@ -507,6 +471,10 @@ static void note_designs(struct fill *fill)
                  MYR_NUMBER(all->sides[0].design.head->gpus, 0));
         }
     }
+    for (uint32_t i = 0; i < all->count; i++) {
+        note(fill, "%s: %s", compare_letter(i),
+             myr_plan_priced(&all->sides[i].design, fill->arena));
+    }
     if (fill->same_gaps && all->sides[0].unpriced) {
         note(fill, "the same %s in all designs: differences stand, sums and ratios lack them",
              gaps_of(fill, 0));
@@ -561,10 +529,7 @@ int compare_fill(struct myr_design_comparison *comparison, struct myr_arena *are
     sim_rows(&fill);
     fit_rows(&fill);
     /* Judged in the end, when every cell says whether it is known. */
-    for (uint32_t i = 0; i < comparison->row_count; i++) {
-        drop_other_currencies(&fill, &comparison->rows[i]);
-        judge(&fill, &comparison->rows[i]);
-    }
+    compare_judge(comparison, arena);
     note_designs(&fill);
     note_engines(&fill);
     note_model(&fill);

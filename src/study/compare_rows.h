@@ -17,6 +17,9 @@ MYR_MUST_USE int compare_open(struct myr_compare_side *side, struct myr_arena *a
 MYR_MUST_USE int compare_fill(struct myr_design_comparison *comparison, struct myr_arena *arena,
                               struct myr_err *err);
 
+/* The winner of each row, or why it has none; when every cell says whether it is known. */
+void compare_judge(struct myr_design_comparison *all, struct myr_arena *arena);
+
 /* "a" to "h". */
 const char *compare_letter(uint32_t index);
 

@@ -11,8 +11,8 @@ of placing,
   that is sold and long enough
 - every leg of every cable is pulled once and tested once, with the ends of the cable list
 - in a hall of one line the fullest tray carries the cables that cross it
-- the placement is not below the lower bound, nor the shortest one longer than the aligned one;
-  what does not fit is one line that says what would
+- the shortest placement is not longer than the aligned one; what does not fit is one line that
+  says what would
 """
 import csv
 import json
@@ -242,15 +242,10 @@ def look_at(myriad, folder, name, base, keys, kg_of):
         total = check_cables(what, hall, cables, where)
         check(f"{what}: cable_m {answer['room']['cable_m']}, by hand {total:.1f}",
               abs(answer["room"]["cable_m"] - total) < 0.001 * total + 1)
-        check(f"{what}: below the bound",
-              answer["room"]["cable_m"] >= answer["room"]["lower_bound_m"] * 0.9999)
-        # a cable of two legs counts once: it was 6.7 % when each leg counted as a cable
-        check(f"{what}: {100 * answer['room']['over_bound']:.1f} % above the bound",
-              name != "two planes" or place == "aligned" or answer["room"]["over_bound"] <= 0.05)
         check_sheets(what, out, cables)
         check_trays(what, hall, keys, cables, answer)
         totals.append(total)
-        print(f"{what}: {100 * answer['room']['over_bound']:.1f} % above the bound")
+        print(f"{what}: {total:.0f} m")
         for path in sorted((out / "sheets").glob("*")):
             path.unlink()
     check(f"{name}: shortest and aligned {totals}", totals == sorted(totals))
@@ -268,9 +263,7 @@ def empty_building(myriad, folder):
         check(f"{halls}: exit {done.returncode}, {done.stderr!r}", done.returncode == 0)
         if done.returncode == 0:
             used = {row["rack"].split("/")[0] for row in rows_of(folder / "two" / "racks.csv")}
-            over = json.loads(done.stdout)["room"]["over_bound"]
-            check(f"{halls}: things stand in {used}, {over} above the bound",
-                  used == {"b2"} and over < 0.05)
+            check(f"{halls}: things stand in {used}", used == {"b2"})
 
 
 def main():

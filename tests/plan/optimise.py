@@ -102,7 +102,17 @@ def blast(folder):
     return max(behind.values())
 
 
-def measure(answer, folder):
+def plant(answer, cooling):
+    """Cents of the cooling plant, where its kind is a choice: by the plan's own table, less what
+    the bill has of it; a plant of which every line has a price is paid for in the bill."""
+    rows = [row for row in answer["bom"] if row["system"] == "cooling"]
+    if not cooling or rows and all(row["total"] is not None for row in rows):
+        return 0
+    cents = round(answer["cooling"]["compare"][cooling]["plant_cost"] * 7.2 * 100)
+    return max(0, cents - round(sum(row["total"] or 0 for row in rows) * 100))
+
+
+def measure(answer, folder, cooling):
     """What the plan says, in whole cents, watts and thousandths."""
     net = answer["networks"]["compute"]
     gbps = net["host_ports"] * net["host_gbps"] / answer["gpus"]
@@ -110,8 +120,8 @@ def measure(answer, folder):
         gbps /= max(1, ratio)
     tco = answer["power"]["energy"]["cost_of_years"]
     return {
-        "capex": round((answer["totals"]["cost"] or 0) * 100),
-        "cost_of_years": None if tco is None else round(tco * 100),
+        "capex": round((answer["totals"]["cost"] or 0) * 100) + plant(answer, cooling),
+        "cost_of_years": None if tco is None else round(tco * 100) + plant(answer, cooling),
         "power_kw": round(answer["power"]["facility_kw"], 3),
         "bandwidth_per_gpu_gbps": int(gbps * 1000 + 0.5),
         "blast_gpus": blast(folder),
@@ -171,7 +181,7 @@ def brute(myriad, folder, case):
                        if row["system"] == "compute")
         if money and unpriced:
             continue
-        values = measure(answer, folder / f"try{number}")
+        values = measure(answer, folder / f"try{number}", chosen.get("cooling"))
         if grow_to:
             values["moved_cables"] = moved(myriad, folder, lines, servers, grow_to)
         held = (values["power_kw"] <= limits.get("power_kw_max", 1e12) + 0.0005
@@ -268,6 +278,32 @@ def compare(number, spec, answer, found, objective, choices):
     return wrong
 
 
+def cooled(myriad):
+    """The kind of cooling is that of the plan's own table, whatever its plant costs a kW."""
+    rng = random.Random(11)
+    for bill in ("", "bill: true, "):
+        for _ in range(6):
+            prices = {kind: rng.choice((300, 700, 1000, 1400, 3000))
+                      for kind in ("air", "cold-plate", "immersion")}
+            spec = ("servers: 64\nserver: h100-8gpu\nsupplied: [servers]\nprices: cn-2024-05\n"
+                    "networks: {compute: {switch: mqm9790-ns2f}}\n"
+                    f"facility: {{{bill}price_per_kw: {words(prices)}, load: "
+                    f"{rng.choice((0.5, 1))}}}\noptimise: {{objective: cost_of_years, choices: "
+                    "{cooling: [air, cold-plate, immersion]}}\n")
+            with tempfile.TemporaryDirectory() as name:
+                path = pathlib.Path(name) / "spec.yaml"
+                path.write_text(spec)
+                best, table = (json.loads(subprocess.run(
+                    [myriad, *verb, str(path), "-o", "json"], capture_output=True, text=True,
+                    timeout=SLOWEST_S, check=False).stdout) for verb in (("plan", "optimise"),
+                                                                         ("plan",)))
+            table = {kind: row["cost_of_years"] for kind, row in
+                     table["cooling"]["compare"].items()}
+            said = best["best"]["choices"]["cooling"]
+            check(f"{spec!r}: {said}, of {table}", table[said] == min(table.values()))
+            check(f"{spec!r}: plant {best['best']['plant_cost']}", best["best"]["plant_cost"] > 0)
+
+
 def relaxed(myriad):
     """A limit that binds says what one more unit saves, and that much is saved."""
     base = ("servers: 64\nserver: h100-8gpu\nsupplied: [servers]\n"
@@ -296,6 +332,7 @@ def main():
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     count = int(sys.argv[3]) if len(sys.argv) > 3 else 24
     relaxed(myriad)
+    cooled(myriad)
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         for wrong in pool.map(lambda n: one(myriad, seed, n), range(count)):
             FAILED.extend(wrong)

@@ -33,7 +33,8 @@ CABLES = ["cable", "link", "network", "layer", "a_device", "a_port", "b_device",
           "part", "length_m", "medium", "optic_a", "optic_b"]
 LABELS = ["cable", "end", "device", "port", "label"]
 BOM = ["system", "name", "part", "quantity", "unit_price", "total", "rule", "inputs", "price_note",
-       "specification", "warranty_months", "spare_share"]
+       "specification", "warranty_months", "spare_share", "basis", "estimate_low", "estimate",
+       "estimate_high", "lead_weeks"]
 INSIDE = {"numa", "pcie_switch", "gpu", "nic", "scale_up_switch", "dpu"}
 SWITCHES = {"leaf", "spine", "core", "access", "agg", "router"}
 NETWORKS = {"compute", "storage", "service", "oob"}

@@ -5,6 +5,8 @@
 
 - the check values of the facts: 1.40 kW a GPU; 150 MW at PUE 1.21 make 1.59 TWh and 124 million
   dollars a year; flow of water and air; the PUE bands of the three kinds of cooling
+- PUE and WUE by share of heat, load and climate, against what is published of halls
+  (tests/data/cooling-bands.csv) and of cold plates, and against a reckoning of heat by heat
 - in rooms, racks.csv is read and all that is supplied and cooled is counted from it
 - every finding of the facility is provoked, and is absent where its reason is mended
 """
@@ -89,6 +91,85 @@ def published(myriad, folder):
             check(f"{other} beside {kind}: {beside}", least <= beside <= most)
     check("immersion is below 1.09", answer["totals"]["pue"] < 1.09)
     check("pumps of immersion", answer["power"]["pue"]["pumps"] == 0.01)
+
+
+# kW beside each kW of heat: that air takes, with its plant (no climate), and that liquid takes in
+# hot and in cooler zones; supply by kind; what of each is drawn at any load.
+AIR_HEAT, AIR_SUPPLY, SUPPLY = 0.29, {"ups": 0.05, "transformer": 0.01, "lighting": 0.005}, {
+    "ups": 0.03, "transformer": 0.01, "lighting": 0.005}
+LIQUID = {"cold-plate": (0.05, 0.04), "immersion": (0.04, 0.03)}
+PUMPS = {"air": 0.01 / 0.29, "cold-plate": 0.02, "immersion": 0.01}
+IDLE = {"ups": 0.3, "transformer": 0.3, "lighting": 1}
+
+
+def bands():
+    lines = (ROOT / "tests" / "data" / "cooling-bands.csv").read_text().splitlines()
+    rows = csv.DictReader(line for line in lines if not line.startswith("#"))
+    return {(row["plant"], row["zone"]): [float(row[k]) for k in
+                                          ("pue_low", "pue_high", "wue_low", "wue_high")]
+            for row in rows}
+
+
+def reckoned(kind, share, load, zone, plant, known):
+    """PUE and WUE, a kW of heat at a time."""
+    supply = AIR_SUPPLY if kind == "air" else SUPPLY
+    if zone or plant:
+        low, high, dry, wet = known[plant or "economizer", zone or "4A"]
+        air_heat = (low + high) / 2 - 1 - sum(AIR_SUPPLY.values())
+    else:
+        air_heat, dry, wet = AIR_HEAT, 0.02, 0.10
+    liquid_heat = LIQUID.get(kind, (0, 0))[zone not in (None, "1A", "2A")]
+    pumps = (1 - share) * air_heat * PUMPS["air"] + share * PUMPS.get(kind, 0) * (kind != "air")
+    heat = (1 - share) * air_heat + share * liquid_heat
+    pue = 1 + heat + pumps * 0.3 * (1 / load - 1)
+    pue += sum(value * (1 + IDLE[key] * (1 / load - 1)) for key, value in supply.items())
+    return pue, (1 - share) * (dry + wet) / 2 + share * 0.16
+
+
+def climates(myriad, folder, seed, count):
+    rng, known = random.Random(seed), bands()
+    zones = sorted({zone for _, zone in known})
+    for _ in range(count):
+        kind = rng.choice(["air", "cold-plate", "cold-plate", "immersion"])
+        share = {"air": 0, "immersion": 1}.get(kind, rng.choice([0.05, 0.3, 0.7, 0.75, 0.87, 1]))
+        load = rng.choice([0.2, 0.4, 0.75, 1])
+        zone = rng.choice([None, *zones])
+        plant = rng.choice([None, "economizer", "tower", "chiller"])
+        keys = [f"cooling: {kind}", f"load: {load}", "it_kw: 1000"]
+        keys += [f"liquid: {{share: {share}}}"] if kind == "cold-plate" else []
+        air = ([f'climate: "{zone}"'] if zone else []) + ([f"plant: {plant}"] if plant else [])
+        keys += [f"air: {{{', '.join(air)}}}"] if air else []
+        spec = "servers: 64\nfacility: {" + ", ".join(keys) + "}\n"
+        answer = plan(myriad, folder, spec)
+        pue, wue = reckoned(kind, share, load, zone, plant, known)
+        near(f"{spec!r}: PUE", answer["power"]["pue"]["value"], pue, 4)
+        near(f"{spec!r}: WUE", answer["power"]["water"]["wue_l_per_kwh"], wue, 3)
+        near(f"{spec!r}: water", answer["power"]["water"]["m3_per_year"], wue * 8760 * load, 0)
+        full = reckoned(kind, share, 1, zone, plant, known)[0]
+        near(f"{spec!r}: full load", answer["power"]["full_load_pue"], full, 4)
+        near(f"{spec!r}: facility", answer["totals"]["facility_power_kw"], 1000 * full)
+        near(f"{spec!r}: energy", answer["totals"]["energy_mwh_per_year"], 8760 * load * pue)
+        if kind == "air" and load == 1 and (zone or plant):
+            low, high, *_ = known[plant or "economizer", zone or "4A"]
+            said = answer["power"]["climate"]
+            check(f"{spec!r}: PUE {pue} of {low} to {high}", low <= pue <= high)
+            check(f"{spec!r}: {said}", (said["air_pue_low"], said["air_pue_high"]) == (low, high))
+
+
+def liquid_shares(myriad, folder):
+    """What is published by the share of the heat that cold plates take, in a hot climate; less
+    liquid, more load and a cooler zone never cost more than their opposites."""
+    said = {}
+    for share, low, high in ((0.01, 1.31, 1.34), (0.7, 1.15, 1.18), (0.87, 1.11, 1.14),
+                             (1, 1.08, 1.11)):
+        answer = plan(myriad, folder, "servers: 64\nfacility: {cooling: cold-plate, liquid: "
+                                      f"{{share: {share}}}}}\n")
+        said[share] = answer["power"]["pue"]["value"]
+        check(f"share {share}: PUE {said[share]}", low <= said[share] <= high)
+    check(f"PUE by share {said}", sorted(said.values(), reverse=True) == list(said.values()))
+    loads = [plan(myriad, folder, f"servers: 64\nfacility: {{load: {load}}}\n")["totals"]["pue"]
+             for load in (0.1, 0.3, 0.6, 1)]
+    check(f"PUE by load {loads}", sorted(set(loads), reverse=True) == loads)
 
 
 def flows(myriad, folder):
@@ -207,6 +288,33 @@ def findings(myriad, folder):
         check(f"{rule} is found in {mended!r}", fine and rule not in rules(fine))
 
 
+RATES = {"gpus": 0.03, "cards": 0.0029, "modules": 0.0117, "switches": 0.0061,
+         "power_supplies": 0.0096, "disks": 0.01}
+
+
+def spares(myriad, folder):
+    """Of each kind of part, from its pieces and published rates."""
+    for servers, networks in ((1, "compute: "), (64, "compute: , storage: , service: , oob: "),
+                              (1280, "compute: ")):
+        answer = plan(myriad, folder, f"servers: {servers}\nnetworks: {{{networks}}}\n"
+                      + ("storage: {servers: 18}\n" if "storage" in networks else ""))
+        bom = answer["bom"]
+        pieces = {"gpus": 8 * servers, "cards": 8 * servers, "power_supplies": servers,
+                  "modules": sum(r["quantity"] for r in bom if "transceiver" in r["name"]),
+                  "switches": sum(r["quantity"] for r in bom if r["name"].endswith("switch")),
+                  "disks": 18 * 22 if "storage" in networks else 0}
+        for kind, count in pieces.items():
+            said = answer["spares"][kind]
+            if not count:
+                check(f"{servers}: no {kind}, {said}", said["spares"] is None)
+                continue
+            until = count * RATES[kind] * 13 / 52
+            wanted = math.ceil(until + 2 * math.sqrt(until) - 1e-12)
+            check(f"{servers}: {kind} {said}, by hand {count}, {wanted}",
+                  said["pieces"] == count and said["spares"] == wanted)
+            near(f"{servers}: {kind} a year", said["failures_per_year"], count * RATES[kind], 2)
+
+
 def shown(myriad, folder):
     """What nobody gave is marked, and what was given is not."""
     answer = plan(myriad, folder, "servers: 16\n")
@@ -236,9 +344,12 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         published(myriad, folder)
+        climates(myriad, folder, 4, 40)
+        liquid_shares(myriad, folder)
         flows(myriad, folder)
         random_facilities(myriad, folder, 1, 12)
         findings(myriad, folder)
+        spares(myriad, folder)
         shown(myriad, folder)
     for what in FAILED[:40]:
         print("FAILED", what)

@@ -33,7 +33,7 @@ class Page(HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.texts, self.rows, self.styles, self.links, self.ids = [], [], [], [], []
-        self.tables = []
+        self.tables, self.by_path = [], {}
         self.stack, self.cell = [], None
         self.feed(text)
 
@@ -43,6 +43,7 @@ class Page(HTMLParser):
             self.tables.append([])
         elif tag == "tr":
             self.rows.append([])
+            self.by_path.setdefault(dict(attrs).get("title"), self.rows[-1])
             self.tables[-1].append(self.rows[-1])
         elif tag in ("td", "th"):
             self.cell = ""
@@ -101,25 +102,57 @@ def number_or_none(text):
 
 
 def check_figures(page, plan, name):
-    """Every figure of the plan is in the report, with its value; what is compared has columns."""
-    shown = {row[0]: row for row in page.rows if len(row) == 6 and "." in row[0]}
+    """Every figure of the plan is in the report with a title, found by its path, with its value;
+    what is compared has columns; how far the total reaches is told in sentences."""
     for figure in plan["figures"]:
         path, value = figure["path"], figure["value"]
         if path.startswith("cooling.compare."):
             _, _, kind, what = path.split(".")
             if what != "fits":
                 columns = {"air": 1, "cold-plate": 2, "immersion": 3}
-                table = next(t for t in page.tables if len(t[0]) == 5 and len(t) == 11)
+                table = next(t for t in page.tables if len(t[0]) == 5 and len(t) == 12)
                 cells = [row[columns[kind]] for row in table]
                 assert any(number_or_none(cell) == value for cell in cells), (name, path)
             continue
-        row = shown[path]
+        if path.startswith(("totals.priced.", "spares.")):
+            continue
+        row = page.by_path[path]
+        assert "." not in row[0] and "_" not in row[0], (name, row)
         if isinstance(value, (int, float)):
             assert abs(number(row[1]) - value) <= 1e-6 * max(1, abs(value)), (name, row, value)
 
 
+def check_summary(page, plan, name, lang):
+    """Faults on top, then what was accepted, then lines without a price; no sum without its main
+    lines, and none without its share."""
+    listed = [row for table in page.tables if table[0][0] in ("severity", "级别")
+              and len(table[0]) == 4 for row in table[1:]]
+    wanted = [f for f in plan["findings"] if f["severity"] != "info"]
+    assert len(listed) == len(wanted), (name, len(listed), len(wanted))
+    heads = {"en": "low estimate", "zh": "低估"}[lang]
+    unpriced = [row for table in page.tables if heads in table[0] for row in table[1:]]
+    lines = [row for row in plan["bom"] if row["unit_price"] is None]
+    assert [row[2] for row in unpriced] == [row["part"] for row in lines], name
+    for row, line in zip(unpriced, lines):
+        wanted = [line[key] for key in ("estimate_low", "estimate", "estimate_high")]
+        found = [number_or_none(cell) for cell in row[4:7]]
+        assert all((a is None) == (b is None) and (a is None or abs(a - b) < 0.01)
+                   for a, b in zip(found, wanted)), (name, row, line)
+    priced = plan["totals"]["priced"]
+    text = "\n".join(page.texts)
+    said = {"en": "There is no price of the whole", "zh": "没有整体价格"}[lang]
+    any_price = any(row["unit_price"] is not None for row in plan["bom"])
+    assert (said in text) == (bool(priced["lacking"]) and any_price), (name, priced)
+    if lang == "zh" and plan["totals"]["currency"] == "CNY" and any_price \
+            and not priced["lacking"]:
+        cost = plan["totals"]["cost"]
+        wan = f"{cost / 1e8:,.2f} 亿元" if cost >= 1e8 else f"{cost / 1e4:,.2f} 万元"
+        assert cost < 1e4 or wan in text, (name, wan)
+
+
 def check_findings(page, plan, name):
-    table = next((t for t in page.tables if t[0][0] in ("severity", "级别")), [[]])
+    table = next((t for t in page.tables
+                  if t[0][0] in ("severity", "级别") and len(t[0]) == 5), [[]])
     rules = sorted(row[2] for row in table[1:])
     assert rules == sorted(finding["rule"] for finding in plan["findings"]), (name, rules)
 
@@ -149,6 +182,7 @@ def check_page(path, plan, lang):
     # Drawn anew for a phone, and not on paper, which is as narrow.
     assert re.search(r"@media screen and \(max-width:860px\)\{#p1\{width:100vw;height:", text)
     check_bill(page, plan, path)
+    check_summary(page, plan, path, lang)
     check_findings(page, plan, path)
     check_figures(page, plan, path)
     if lang == "zh":

@@ -28,7 +28,8 @@ EVERY = int(os.environ.get("MYRIAD_EVERY", "1"))  # make test asks one in so man
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 WORD = re.compile(r"[^\s()（）,，;；:：、·。]*\d[^\s()（）,，;；:：、·。]*")
 # What a unit that follows makes of a value: what is shown = value * factor.
-UNITS = {"M": 1e-6, "km": 1e-3, "Tb/s": 1e-3, "MW": 1e-3, "%": 100, "years": 1 / 12,
+UNITS = {"万元": 1e-4, "亿元": 1e-8, "万": 1e-4, "亿": 1e-8,
+         "M": 1e-6, "km": 1e-3, "Tb/s": 1e-3, "MW": 1e-3, "%": 100, "years": 1 / 12,
          "年": 1 / 12, "公里": 1e-3}
 VOID = {"meta", "br", "img"}
 # In a drawing: the number of a rail, a pod, a rack's row is its name.

@@ -14,7 +14,7 @@ import zlib
 from pathlib import Path
 
 HEADER, ENTRY, ALIGN = struct.Struct("<8sIIQII"), struct.Struct("<8sIIQQII"), 64
-OPTIONAL = ("CARDS", "BISECT", "FIGURES", "BOMMORE")
+OPTIONAL = ("CARDS", "BISECT", "FIGURES", "BOMMORE", "BOMPRICE")
 SPEC = "name: s\nservers: 4\nserver: h100-8gpu\n"
 
 

@@ -1,7 +1,18 @@
-"""The lower bound of a room once more, from cables.csv alone (docs/planning.md, Lower bound).
+"""A lower bound of a room from cables.csv alone: what no placement can go below.
 
-ways_m() cuts the cables into stars as src/plan/room/bound does, with code of its own, for fabrics
-of two tiers. exact_m() tries all placements of a very small room, as counts by rack.
+ways_m() cuts the cables of fabrics of two tiers into stars. The way over a third rack is never
+shorter than the direct one, so every part of a cable goes to one path: a share a of what leads up
+from a leaf begins at servers and ends at the top, b leads from the leaf to the top, c the same seen
+from the leaf, d from one top through the leaf to another, e from one leaf through a top to another;
+a + b + c + d + e <= 1. Each switch is then the centre of a star with paths of one weight w to each
+kind of thing. For any prices p of the kinds
+
+    ways of a star >= sum of p x count - sum over racks of max(sum of (p - w x way) x taken)
+
+where the maximum goes over what a rack can take (Lagrange's bound). The sum over all stars is
+concave in shares and prices together; the ellipsoid method finds the best ones, and the bound is
+what they give with every centre in the cheapest seat of the room. exact_m() tries all placements of
+a very small room, as counts by rack.
 """
 import itertools
 import math

@@ -90,7 +90,8 @@ struct myr_design {
 
     uint32_t bom_count, finding_count;
     struct myr_bom_row *bom;
-    struct myr_bom_more *bom_more; /* or NULL */
+    struct myr_bom_more *bom_more; /* or NULL, as the next */
+    struct myr_bom_price *bom_price;
     struct myr_finding *findings;
 
     uint32_t rack_count, power_count, cooling_count, tray_count, domain_count, member_count;
@@ -162,9 +163,7 @@ void myr_design_rack_name(const struct myr_design *design, uint32_t rack, struct
 /* Bytes held for ports, links and cables, for one cable. */
 double myr_design_bytes_per_cable(const struct myr_design *design);
 
-/*
- * MYR_OK when all nodes are alike in what head says of one: GPUs, scale-up, network. Who counts
- * GPUs by node asks this first; 'name' is for the message.
- */
+/* MYR_OK when all nodes are alike in what head says of one: GPUs, scale-up, network. Who counts
+ * GPUs by node asks this first; 'name' is for the message. */
 MYR_MUST_USE int myr_design_one_kind(const struct myr_design *design, const char *name,
                                      struct myr_err *err);

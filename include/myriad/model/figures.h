@@ -35,6 +35,23 @@ struct myr_design;
  */
 const struct myr_figure *myr_design_figure(const struct myr_design *design, const char *path);
 
+/* On what the money of a line rests. */
+enum myr_price_basis {
+    MYR_PRICE_NONE,      /* nobody has said, and nothing is like it */
+    MYR_PRICE_QUOTED,    /* of a book, a supplier or the spec */
+    MYR_PRICE_ASSUMED,   /* by a rule, in the total */
+    MYR_PRICE_ESTIMATED, /* by a rule, to say what the total lacks; not in it */
+};
+extern const char *const myr_price_basis_names[];
+
+/* What the line of the bill at the same position costs, and how far that may be off; absent in
+ * files of older programs. */
+struct myr_bom_price {
+    int64_t low_cents, cents, high_cents; /* of the whole line */
+    uint32_t basis;                       /* enum myr_price_basis */
+    uint32_t lead_weeks;                  /* 0: nobody has said */
+};
+
 /* What else the line of the bill at the same position says; absent in files of older programs. */
 struct myr_bom_more {
     uint32_t specification;   /* string: what the part is */

@@ -50,7 +50,7 @@ struct myr_room {
     uint32_t building_names[2]; /* strings: of the first, and of all joined by commas */
     uint64_t watts, watts_max;
     uint64_t cable_mm, fibre_mm; /* along the routes, before stock lengths */
-    uint64_t lower_bound_mm;     /* no placement in this room and no cut into cables needs less */
+    uint64_t unused;             /* files of older programs have a lower bound here */
 };
 
 struct myr_chain_link { /* power and cooling: what stands behind what */

@@ -147,6 +147,9 @@ struct myr_spec {
     const char *price_file;               /* a list in CSV, beside the spec; NULL: none */
     const char *price_path;               /* where it was read; NULL: it was not */
     const char *currency;                 /* of that list; NULL: the book's */
+    const char *bill_currency;            /* as the spec says it; NULL: the book's, or the list's */
+    const char *price_date;               /* the day of the bill; NULL: none is said */
+    struct myr_exchanges exchange;        /* rates of the spec's own, before the book's */
     MYR_VEC(struct myr_price) own_prices; /* of this spec, before the book's */
     MYR_VEC(struct myr_spec_item) items;
     MYR_VEC(const char *) accept;

@@ -32,6 +32,30 @@ enum myr_overhead {
 };
 extern const char *const myr_overhead_names[MYR_OVERHEAD_COUNT];
 
+/* Zones of ASHRAE 169, of which figures are published; and what cools the air. */
+enum myr_climate {
+    MYR_CLIMATE_OPEN,
+    MYR_CLIMATE_1A,
+    MYR_CLIMATE_2A,
+    MYR_CLIMATE_3A,
+    MYR_CLIMATE_3C,
+    MYR_CLIMATE_4A,
+    MYR_CLIMATE_5A,
+    MYR_CLIMATE_5B,
+    MYR_CLIMATE_6B,
+    MYR_CLIMATE_7,
+    MYR_CLIMATE_COUNT,
+};
+extern const char *const myr_climate_names[MYR_CLIMATE_COUNT];
+enum myr_air_plant {
+    MYR_AIR_PLANT_OPEN,
+    MYR_AIR_PLANT_ECONOMIZER, /* outside air, with water in the hottest hours */
+    MYR_AIR_PLANT_TOWER,      /* chillers cooled by water, and a water economizer */
+    MYR_AIR_PLANT_CHILLER,    /* chillers cooled by air */
+    MYR_AIR_PLANT_COUNT,
+};
+extern const char *const myr_air_plant_names[MYR_AIR_PLANT_COUNT];
+
 enum myr_ups { MYR_UPS_OPEN, MYR_UPS_NONE, MYR_UPS_N, MYR_UPS_SPARE, MYR_UPS_DOUBLE };
 enum myr_supply { MYR_SUPPLY_AC, MYR_SUPPLY_HVDC };
 enum myr_coolant { MYR_COOLANT_WATER, MYR_COOLANT_GLYCOL };
@@ -41,6 +65,7 @@ struct myr_spec_facility {
     const struct myr_doc *node; /* NULL: not said; the sections below, for messages */
     const struct myr_doc *ups_node, *supply_node, *cdu_node, *pool_node, *module_node;
     uint32_t cooling;                        /* enum myr_cooling */
+    uint32_t climate, air_plant;             /* enum myr_climate, myr_air_plant */
     bool bill;                               /* cooling plant has lines in the bill */
     double overheads[MYR_OVERHEAD_COUNT];    /* below 0: by the kind of cooling */
     double cooling_price[MYR_COOLING_COUNT]; /* of plant, per kW of IT, in the energy's currency */

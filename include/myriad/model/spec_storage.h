@@ -41,5 +41,6 @@ struct myr_spec_storage {
     uint32_t checkpoints;              /* that are kept */
     double availability_percent;       /* 0: no wish */
     double mtbf_hours, repair_hours;   /* of one server */
+    uint32_t placement_groups;         /* 0: by the disks */
     struct myr_spec_tier tiers[MYR_TIER_COUNT];
 };

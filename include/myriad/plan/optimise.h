@@ -19,6 +19,12 @@ enum myr_point_state {
     MYR_POINT_STATE_COUNT,
 };
 
+/* Pieces of a part whose price is assumed, and how far that may be off for each. */
+struct myr_assumed_line {
+    uint32_t part;
+    double pieces, down_cents, up_cents;
+};
+
 /* Whole numbers, so that the same is best everywhere: cents, watts, thousandths of Gb/s, counts. */
 struct myr_plan_point {
     uint32_t at[MYR_CHOICE_COUNT]; /* position in each list of choices */
@@ -27,7 +33,10 @@ struct myr_plan_point {
     int64_t metric[MYR_METRIC_COUNT];
     bool known[MYR_METRIC_COUNT];
     uint32_t leaf, spine, core; /* switches of the compute network */
-    const char *why;            /* of a point that is not good */
+    int64_t plant_cents;        /* of the cooling plant, in both sums: where its kind is a choice */
+    struct myr_assumed_line *assumed; /* where money decides */
+    uint32_t assumed_count;
+    const char *why; /* of a point that is not good */
 };
 
 /* What loosening one constraint would win. */
@@ -60,6 +69,13 @@ struct myr_optimum {
 MYR_MUST_USE int myr_optimise(struct myr_arena *arena, const struct myr_catalog *catalog,
                               const struct myr_spec *spec, struct myr_optimum *ret,
                               struct myr_err *err);
+
+/*
+ * Where money is the objective: the first point that might be cheaper than the best with assumed
+ * prices elsewhere within their range. What nobody has quoted decides nothing. MYR_NONE: there is
+ * none, and the best has won.
+ */
+uint32_t myr_optimise_undecided(const struct myr_optimum *optimum);
 
 /* What the tightest constraint of a point keeps from it; false: there is none. */
 bool myr_optimise_relax(const struct myr_optimum *optimum, uint32_t point, uint32_t metric,

@@ -177,8 +177,9 @@ static int check_value(struct claims *claims, const struct myr_doc *node, const 
         return MYR_OK;
     }
     /* The document has another bill with other lines. */
-    if (path_begins(path, "totals.unpriced_lines")) {
-        audit_doubt(audit, place_of(audit, node), "totals.unpriced_lines is of the planner's bill");
+    if (path_begins(path, "totals.unpriced_lines") || path_begins(path, "totals.priced")) {
+        audit_doubt(audit, place_of(audit, node),
+                    myr_arena_printf(audit->arena, "%s is of the planner's bill", path));
         return MYR_OK;
     }
     if (cost) { /* prices are the list's own: when that is judged */

@@ -1,4 +1,5 @@
 #include "drawing/drawing.h"
+#include "figures/figures.h"
 
 #include <stdio.h>
 
@@ -87,8 +88,8 @@ struct figures {
 static void say_cost(const struct myr_design *design, char ret[MYR_PLAN_MONEY_MAX])
 {
     const struct myr_design_head *head = design->head;
-    /* A sum of nothing is no price. */
-    if (head->total_cents <= 0) {
+    /* A sum of nothing is no price, nor is one without its main lines. */
+    if (head->total_cents <= 0 || plan_figure_text(design, FIG_PRICED_LACK)[0]) {
         snprintf(ret, MYR_PLAN_MONEY_MAX, "not priced");
         return;
     }
@@ -119,6 +120,10 @@ static const char *cost_tip(struct drawing *drawing)
     /* As the tile has it: a sum of nothing is no price. */
     if (head->total_cents <= 0) {
         return plan_draw_tip(drawing, "no line of the bill has a price");
+    }
+    const char *lacking = plan_figure_text(drawing->design, FIG_PRICED_LACK);
+    if (lacking[0]) {
+        return plan_draw_tip(drawing, "without a price: %s", lacking);
     }
     uint64_t whole = (uint64_t)head->total_cents / 100;
     return plan_draw_tip(drawing, "%s %s%s%s", myr_u64_grouped(whole, number),

@@ -37,7 +37,7 @@ static void a_number_has_its_rule_and_its_inputs_their_values(void **state)
     struct myr_explained power = explained(&p, "power.facility_kw");
     assert_string_equal(power.unit, "kW");
     assert_string_equal(power.basis, "computed");
-    assert_string_equal(power.rule, "IT power * PUE");
+    assert_string_equal(power.rule, "IT power * PUE at full load");
     assert_string_equal(explained(&p, "power.load").basis, "assumed");
     planned_end(&p);
 }

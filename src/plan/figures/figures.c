@@ -11,10 +11,10 @@
 
 /* By id. Digits are those behind the point in answers; the value itself is kept in full. */
 static const struct figure_row {
-    const char *path, *unit, *rule;
+    const char *path, *unit, *title, *rule;
     int digits;
 } rows[FIG_COUNT] = {
-#define X(id, path, unit, digits, rule) [FIG_##id] = {path, unit, rule, digits},
+#define X(id, path, unit, digits, title, rule) [FIG_##id] = {path, unit, title, rule, digits},
     FIGURES(X)
 #undef X
 };
@@ -97,6 +97,16 @@ const char *plan_figure_rule(enum figure_id id)
     return rows[id].rule;
 }
 
+const char *plan_figure_title(const char *path)
+{
+    for (uint32_t i = 0; i < FIG_COUNT; i++) {
+        if (strcmp(rows[i].path, path) == 0) {
+            return rows[i].title;
+        }
+    }
+    return NULL;
+}
+
 const char *plan_figure_rule_at(const char *path, const char **ret_unit)
 {
     for (uint32_t i = 0; i < FIG_COUNT; i++) {
@@ -112,6 +122,12 @@ double plan_figure_value(const struct plan *plan, enum figure_id id)
 {
     const struct myr_figure *figure = added(plan, id);
     return figure ? figure->value : 0;
+}
+
+const char *plan_figure_said(const struct plan *plan, enum figure_id id)
+{
+    const struct myr_figure *figure = added(plan, id);
+    return plan->strings.data + (figure ? figure->text : 0);
 }
 
 /* ---- from the finished design ---- */

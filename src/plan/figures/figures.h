@@ -7,208 +7,12 @@
  */
 #pragma once
 
+#include "figures/rows.h"
 #include "plan_internal.h"
-
-/*
- * X(id, path, unit, digits, rule). Paths of one object stand together: the answer is written in
- * this order.
- */
-#define FIGURES_COMPARED(X, ID, path)                                                             \
-    X(ID##_PUE, path ".pue", "", 4, "1 + the shares of this kind of cooling")                     \
-    X(ID##_KW, path ".facility_kw", "kW", 1, "IT power * PUE")                                    \
-    X(ID##_MWH, path ".energy_mwh_per_year", "MWh", 1, "facility * 8,760 h * load")               \
-    X(ID##_COST, path ".energy_cost_per_year", "money", 2, "energy * tariff")                     \
-    X(ID##_PLANT, path ".plant_cost", "money", 2, "IT power * price of the plant a kW")           \
-    X(ID##_YEARS, path ".cost_of_years", "money", 2, "plant + years * energy cost")               \
-    X(ID##_CARBON, path ".carbon_t_per_year", "t", 1, "energy * grid factor * (1 - green share)") \
-    X(ID##_LEAKS, path ".leak_points", "", 0, "quick connectors of all racks and tanks")          \
-    X(ID##_RIDE, path ".ride_through_s", "s", 0,                                                  \
-      "heat that 10 K take up in what cools, over the power: how long all runs on without "       \
-      "cooling")                                                                                  \
-    X(ID##_RACK, path ".rack_kw_max", "kW", 1, "the most that one rack may draw, cooled so")      \
-    X(ID##_FITS, path ".fits", "", 0, "1 where no rack draws more")
-
-/*
- * What the building must supply, how it is spent and what it costs (power/). Rules with figures in
- * them, as 8,760 h, are those of docs/planning.md.
- */
-#define FIGURES_POWER(X)                                                                           \
-    X(IT_SERVERS, "power.it.servers_kw", "kW", 1, "servers * watts of the part, or of the room")   \
-    X(IT_STORAGE, "power.it.storage_kw", "kW", 1, "storage servers * watts of the part")           \
-    X(IT_FABRIC, "power.it.fabric_kw", "kW", 1,                                                    \
-      "switches of compute and storage, each at the watts for its cables: copper, multimode, "     \
-      "most")                                                                                      \
-    X(IT_ETHERNET, "power.it.ethernet_kw", "kW", 1, "switches of service and oob * watts")         \
-    X(IT_MANAGEMENT, "power.it.management_kw", "kW", 1,                                            \
-      "management nodes and fabric managers * watts")                                              \
-    X(IT_OTHER, "power.it.other_kw", "kW", 1, "items with a power cord * watts")                   \
-    X(IT_MAX, "power.it.max_kw", "kW", 1, "the same with every switch at the most it draws")       \
-    X(IT_UNKNOWN, "power.it.unknown_devices", "", 0, "devices whose part states no watts")         \
-    X(IT_SOURCE, "power.it.source", "", 0, "parts, unless the spec states it or asks per GPU")     \
-    X(IT, "power.it.kw", "kW", 3, "the sum of the parts; stated; or GPUs * the rule of one GPU")   \
-    X(GPU_W, "power.per_gpu.gpu_w", "W", 1, "power limit of the GPU part")                         \
-    X(HOST_W, "power.per_gpu.host_w", "W", 1, "what a GPU's share of its host draws")              \
-    X(OTHER_SHARE, "power.per_gpu.other_share", "", 3, "network and storage, a share of the two")  \
-    X(GPU_RULE, "power.per_gpu.rule_kw", "kW", 4, "(gpu_w + host_w) * (1 + other_share)")          \
-    X(GPU_KW, "power.per_gpu.kw", "kW", 4, "IT power / GPUs")                                      \
-    X(LOAD, "power.load", "", 3, "mean over the year, as a share of IT power")                     \
-    X(PUE_FANS, "power.pue.fans", "", 4, "share of IT power, by the kind of cooling")              \
-    X(PUE_PUMPS, "power.pue.pumps", "", 4, "share of IT power, by the kind of cooling")            \
-    X(PUE_CHILLER, "power.pue.chiller", "", 4, "share of IT power, by the kind of cooling")        \
-    X(PUE_UPS, "power.pue.ups", "", 4, "share of IT power; HVDC converts once less")               \
-    X(PUE_TRANSFORMER, "power.pue.transformer", "", 4, "share of IT power")                        \
-    X(PUE_LIGHTING, "power.pue.lighting", "", 4, "share of IT power")                              \
-    X(PUE, "power.pue.value", "", 4, "1 + fans + pumps + chiller + ups + transformer + lighting")  \
-    X(FACILITY, "power.facility_kw", "kW", 3, "IT power * PUE")                                    \
-    X(MWH, "power.energy.mwh_per_year", "MWh", 1, "facility * 8,760 h * load")                     \
-    X(TARIFF, "power.energy.tariff_per_kwh", "money", 4, "what a kWh costs")                       \
-    X(ENERGY_CURRENCY, "power.energy.currency", "", 0, "of the tariff")                            \
-    X(ENERGY_COST, "power.energy.cost_per_year", "money", 2, "kWh of a year * tariff")             \
-    X(YEARS, "power.energy.years", "", 1, "for how long it is paid")                               \
-    X(EXCHANGE, "power.energy.exchange", "", 4, "of the bill's currency for one of the tariff's")  \
-    X(TCO, "power.energy.cost_of_years", "money", 2,                                               \
-      "bill + years * energy cost * exchange, in the bill's currency")                             \
-    X(GRID, "power.carbon.grid_kg_per_kwh", "kg/kWh", 3, "what a kWh of the grid emits")           \
-    X(GREEN, "power.carbon.green_share", "", 3, "share of energy that emits nothing")              \
-    X(CARBON, "power.carbon.t_per_year", "t", 1, "MWh * grid factor * (1 - green share)")          \
-    X(PFLOPS, "power.efficiency.bf16_pflops", "PFLOP/s", 1, "GPUs * dense BF16 peak of one")       \
-    X(GFLOPS_W, "power.efficiency.bf16_gflops_per_w", "GFLOP/s/W", 2, "peak / facility power")     \
-    X(RACKS, "power.racks.count", "", 0, "racks in use; without a room, what all would fill")      \
-    X(RACK_KW, "power.racks.kw", "kW", 2, "what the fullest rack draws")                           \
-    X(RACK_LIMIT, "power.racks.kw_limit", "kW", 2, "what a rack may draw")                         \
-    X(MODULES, "power.racks.modules", "", 0,                                                       \
-      "prefabricated modules: the larger of racks / its racks and IT / its kW, rounded up")        \
-    X(SUPPLY, "power.supply.kind", "", 0, "AC, or DC of high voltage")                             \
-    X(VOLTS, "power.supply.volts", "V", 0, "between two phases, or of the DC")                     \
-    X(FACTOR, "power.supply.power_factor", "", 3, "watts / (volts * amperes)")                     \
-    X(CONTINUOUS, "power.supply.continuous_share", "", 3, "of a rating, that may flow for hours")  \
-    X(RACK_AMPS, "power.supply.rack_amps", "A", 1,                                                 \
-      "AC: W / (sqrt(3) * V * factor), DC: W / V; one feed carries the whole rack")                \
-    X(BREAKER, "power.supply.breaker_a", "A", 0,                                                   \
-      "given, or the least standard size whose continuous share carries the rack")                 \
-    X(LINE_KW, "power.supply.line_kw", "kW", 1, "what the fullest line of racks draws")            \
-    X(LINE_AMPS, "power.supply.line_amps", "A", 1, "as for a rack; one busway carries the line")   \
-    X(BUSWAY, "power.supply.busway_a", "A", 0,                                                     \
-      "given, or the least standard size whose continuous share carries the line")                 \
-    X(UPS_KIND, "power.ups.kind", "", 0, "none, n, n+1 or 2n")                                     \
-    X(UPS_LOAD, "power.ups.load_kw", "kW", 1, "IT power at the most")                              \
-    X(UPS_MODULE, "power.ups.module_kw", "kW", 1, "rating of one module")                          \
-    X(UPS_MODULES, "power.ups.modules", "", 0,                                                     \
-      "n = ceil(load / module); n+1: one more; 2n: twice")                                         \
-    X(UPS_MINUTES, "power.ups.minutes", "min", 1, "how long batteries carry it")                   \
-    X(UPS_KWH, "power.ups.battery_kwh", "kWh", 1, "load * minutes / 60")                           \
-    X(PROVISIONED, "power.pool.provisioned_kw", "kW", 1, "limits of all racks in use")             \
-    X(STRANDED, "power.pool.stranded_kw", "kW", 1, "provisioned, less what they draw")             \
-    X(POOLED, "power.pool.more_servers", "", 0,                                                    \
-      "servers that lines of racks would carry if each shared its power: sum of floor(left / "     \
-      "one)")                                                                                      \
-    X(STEP_IDLE, "power.step.idle_share", "", 3, "what a GPU draws before it computes")            \
-    X(STEP, "power.step.kw", "kW", 1, "GPUs * watts of one * (1 - idle share): all start at once") \
-    X(STEP_LIMIT, "power.step.limit_share", "", 3,                                                 \
-      "of the facility's power, that may come at once")                                            \
-    X(WAVES, "power.step.waves", "", 0, "ceil(step / (limit share * facility power))")             \
-    X(FLOOR, "power.floor.kg_per_m2", "kg/m2", 1,                                                  \
-      "heaviest rack and its own weight, over its floor")                                          \
-    X(FLOOR_LIMIT, "power.floor.limit_kg_per_m2", "kg/m2", 1, "what the floor carries")
-
-/* Where the heat goes, what carries it, and the same cluster with each kind of cooling. */
-#define FIGURES_COOLING(X)                                                                         \
-    X(COOLING, "cooling.kind", "", 0, "given, or air up to its limit a rack and cold plate above") \
-    X(LIQUID_SHARE, "cooling.liquid_share", "", 3, "share of the heat that goes into liquid")      \
-    X(LIQUID_KW, "cooling.liquid_kw", "kW", 1, "IT power * liquid share")                          \
-    X(AIR_KW, "cooling.air_kw", "kW", 1, "IT power less what goes into liquid")                    \
-    X(COOLANT, "cooling.coolant", "", 0, "water, or a quarter of glycol in it")                    \
-    X(LIQUID_K, "cooling.liquid_delta_k", "K", 1, "between supply and return")                     \
-    X(FLOW, "cooling.flow_l_per_min", "l/min", 1, "14.3 * kW / K of water, 15 with glycol")        \
-    X(AIR_K, "cooling.air_delta_k", "K", 1, "between front and back of a rack")                    \
-    X(AIRFLOW, "cooling.airflow_m3_per_h", "m3/h", 0, "2,985 * kW / K")                            \
-    X(CDU_KW, "cooling.cdu.kw", "kW", 1, "rating of one")                                          \
-    X(CDU_DERATE, "cooling.cdu.derate", "", 3, "share of its rating that is relied on")            \
-    X(CDU_SPARES, "cooling.cdu.spares", "", 0, "of each line of racks, or of the room")            \
-    X(CDU_LINES, "cooling.cdu.lines", "", 0, "lines of racks in use")                              \
-    X(CDUS, "cooling.cdu.count", "", 0,                                                            \
-      "for each line (or the room) ceil(liquid kW / (rating * derate)) + spares")                  \
-    X(PIPE_M, "cooling.pipe.m", "m", 1, "supply and return of the longest line")                   \
-    X(PIPE_MM, "cooling.pipe.mm", "mm", 0, "least stock bore with at most 2 m/s")                  \
-    X(PIPE_SPEED, "cooling.pipe.m_per_s", "m/s", 2, "flow of the line / bore")                     \
-    X(PIPE_KPA, "cooling.pipe.drop_kpa", "kPa", 1, "0.02 * length / bore * 1,000 * speed^2 / 2")   \
-    X(PIPE_HEAD, "cooling.pipe.head_kpa", "kPa", 1, "what a CDU presses against")                  \
-    X(BILL_CDUS, "cooling.bill.cdus", "", 0, "as counted above")                                   \
-    X(BILL_MANIFOLDS, "cooling.bill.manifolds", "", 0, "supply and return of each cooled rack")    \
-    X(BILL_CONNECTORS, "cooling.bill.quick_connectors", "", 0,                                     \
-      "two a cooled box: supply and return; two a tank")                                           \
-    X(BILL_COOLANT, "cooling.bill.coolant_l", "l", 0, "100 a CDU and 1.2 a liquid kW, 700 a tank") \
-    X(BILL_TANKS, "cooling.bill.tanks", "", 0, "immersion: a tank for each rack")                  \
-    X(BILL_AIR_UNITS, "cooling.bill.air_units", "", 0, "ceil(air kW / 100) + 1")                   \
-    X(REUSE_SHARE, "cooling.heat.reuse_share", "", 3, "share of the liquid's heat that is used")   \
-    X(REUSABLE, "cooling.heat.reusable_kw", "kW", 1, "what liquid carries: warm enough to use")    \
-    X(REUSED, "cooling.heat.reused_mwh_per_year", "MWh", 1, "reusable * share * load * 8,760 h")   \
-    FIGURES_COMPARED(X, WITH_AIR, "cooling.compare.air")                                           \
-    FIGURES_COMPARED(X, WITH_PLATE, "cooling.compare.cold-plate")                                  \
-    FIGURES_COMPARED(X, WITH_IMMERSION, "cooling.compare.immersion")
-
-/* How many servers each wish needs by itself, and what those that are planned give. */
-#define FIGURES_STORAGE(X)                                                                        \
-    X(ST_CAPACITY, "storage.needs.by_capacity", "", 0,                                            \
-      "ceil(usable * stored / data / raw of one server)")                                         \
-    X(ST_RATE, "storage.needs.by_rate", "", 0,                                                    \
-      "ceil(max(read, write * stored / data) / rate of one server)")                              \
-    X(ST_IOPS, "storage.needs.by_iops", "", 0, "ceil(operations / operations of one server)")     \
-    X(ST_METADATA, "storage.needs.by_metadata", "", 0,                                            \
-      "ceil(max(asked, files / scan time) / metadata operations of one server)")                  \
-    X(ST_FILES, "storage.needs.by_files", "", 0,                                                  \
-      "ceil(files * bytes of an entry * copies / metadata space of one server)")                  \
-    X(ST_CHECKPOINT, "storage.needs.by_checkpoint", "", 0,                                        \
-      "ceil(state * stored / data / window / write rate of one server)")                          \
-    X(ST_READ, "storage.gives.read_gbytes_per_s", "GB/s", 1,                                      \
-      "servers * the least of its ports and its disks")                                           \
-    X(ST_WRITE, "storage.gives.write_gbytes_per_s", "GB/s", 1,                                    \
-      "servers * the least of its ports and its disks * data / stored")                           \
-    X(ST_GPU_READ, "storage.gives.read_gbytes_per_s_per_gpu", "GB/s", 4, "read rate / GPUs")      \
-    X(ST_GPU_IOPS, "storage.gives.iops", "", 0, "servers * operations of one")                    \
-    X(ST_META_OPS, "storage.gives.metadata_ops_per_s", "", 0,                                     \
-      "servers * metadata operations of one")                                                     \
-    X(ST_CLASS, "storage.gives.class", "", 0, "the best published class that both rates reach")   \
-    X(ST_NIC, "storage.server.port_gbytes_per_s", "GB/s", 3, "ports * speed / 8")                 \
-    X(ST_DISK_READ, "storage.server.read_gbytes_per_s", "GB/s", 3, "disks * read rate of one")    \
-    X(ST_DISK_WRITE, "storage.server.write_gbytes_per_s", "GB/s", 3, "disks * write rate of one") \
-    X(ST_ONE_IOPS, "storage.server.iops", "", 0, "of the part")                                   \
-    X(ST_ONE_META, "storage.server.metadata_ops_per_s", "", 0, "of the part")                     \
-    X(ST_STATE, "storage.checkpoint.state_gb", "GB", 1,                                           \
-      "parameters * 14 bytes: weights, master, moments")                                          \
-    X(ST_WINDOW, "storage.checkpoint.window_s", "s", 1, "given")                                  \
-    X(ST_TAKES, "storage.checkpoint.takes_s", "s", 2, "state / write rate of all servers")        \
-    X(ST_READS, "storage.checkpoint.restore_s", "s", 2,                                           \
-      "state * readers / read rate of all servers")                                               \
-    X(ST_SPACE, "storage.checkpoint.kept_tb", "TB", 2, "state * checkpoints kept")                \
-    X(ST_FILE_COUNT, "storage.files.count", "", 0, "given")                                       \
-    X(ST_FILE_DATA, "storage.files.data_tb", "TB", 2, "files * mean size, rounded up to 4 KiB")   \
-    X(ST_FILE_META, "storage.files.metadata_tb", "TB", 3, "files * bytes of an entry * copies")   \
-    X(ST_SCAN, "storage.files.scan_h", "h", 2, "files / metadata operations of all servers")      \
-    X(ST_DOWN, "storage.availability.server_down", "", 7,                                         \
-      "repair / (time between failures + repair)")                                                \
-    X(ST_NINES, "storage.availability.share", "", 9,                                              \
-      "1 - chance that more of a stripe's servers are down at once than it can lose")             \
-    X(ST_WISH, "storage.availability.wish", "", 9, "given")
-
-/* What one tier below the flash holds. */
-#define FIGURES_TIER(X, ID, path)                                                               \
-    X(ID##_SERVERS, path ".servers", "", 0, "ceil(usable * stored / data / raw of one server)") \
-    X(ID##_RAW, path ".raw_tb", "TB", 2, "servers * raw of one")                                \
-    X(ID##_USABLE, path ".usable_tb", "TB", 2, "raw * data / stored")                           \
-    X(ID##_READ, path ".read_gbytes_per_s", "GB/s", 1,                                          \
-      "servers * the least of its ports and its disks")
-
-#define FIGURES(X)                                     \
-    FIGURES_POWER(X)                                   \
-    FIGURES_COOLING(X)                                 \
-    FIGURES_STORAGE(X)                                 \
-    FIGURES_TIER(X, ST_HYBRID, "storage.tiers.hybrid") \
-    FIGURES_TIER(X, ST_OBJECT, "storage.tiers.object")
 
 /* Positions are for this program alone; files have paths. */
 enum figure_id {
-#define X(id, path, unit, digits, rule) FIG_##id,
+#define X(id, path, unit, digits, title, rule) FIG_##id,
     FIGURES(X)
 #undef X
         FIG_COUNT,
@@ -229,6 +33,8 @@ void plan_figure_again(struct plan *plan, enum figure_id id, double value, const
 void plan_figure_drop(struct plan *plan, enum figure_id id);
 /* By which rule it comes about. */
 const char *plan_figure_rule(enum figure_id id);
+/* What people call the figure of a path; NULL where there is none of that path. */
+const char *plan_figure_title(const char *path);
 /* Rule and unit of the figure of a path; NULL where there is none of that path. */
 const char *plan_figure_rule_at(const char *path, const char **ret_unit);
 /*
@@ -237,8 +43,12 @@ const char *plan_figure_rule_at(const char *path, const char **ret_unit);
  */
 const char *plan_figure_unit(const struct myr_design *design, struct myr_arena *arena,
                              const char *path, const char *unit);
-/* Of a figure that was added; 0 for others. */
+/* Of a figure that was added; 0 for others; and the word of one, "" for others. */
 double plan_figure_value(const struct plan *plan, enum figure_id id);
+const char *plan_figure_said(const struct plan *plan, enum figure_id id);
+
+/* spares.c: behind the last line of the bill. */
+void plan_spares(struct plan *plan);
 
 /* The objects of the answer between two figures, both included: 'power', 'cooling', ... */
 void plan_figures_tree(const struct myr_design *design, struct myr_answer *answer,

@@ -15,6 +15,7 @@ struct bill {
     struct myr_design *out;
     struct myr_buf strings; /* those of the planned design, and new ones */
     int64_t more_cents;
+    bool changed; /* some line has another number */
 };
 
 static uint32_t add_string(struct bill *bill, const char *text)
@@ -68,6 +69,51 @@ static bool was_counted(const struct bill *bill, const struct myr_bom_row *row, 
     return row->quantity == planned && strncmp(inputs, pinned, sizeof(pinned) - 1) != 0;
 }
 
+/* What the line may cost goes with its number. */
+static void scale_price(struct bill *bill, const struct myr_bom_row *row, uint64_t quantity)
+{
+    struct myr_design *out = bill->out;
+    struct myr_bom_price *price = out->bom_price ? &out->bom_price[row - out->bom] : NULL;
+    double times = row->quantity ? (double)quantity / (double)row->quantity : 0;
+    if (price) {
+        price->low_cents = (int64_t)((double)price->low_cents * times + 0.5);
+        price->cents = (int64_t)((double)price->cents * times + 0.5);
+        price->high_cents = (int64_t)((double)price->high_cents * times + 0.5);
+    }
+}
+
+/* How far the total reaches, anew: the lines are the same, their numbers are not. */
+static void set_reach(struct bill *bill)
+{
+    struct myr_design *out = bill->out;
+    double priced = 0, assumed = 0, low = 0, typical = 0, high = 0;
+    for (uint32_t i = 0; i < out->bom_count; i++) {
+        const struct myr_bom_price *price = &out->bom_price[i];
+        priced += out->bom[i].unit_cents >= 0 ? (double)price->cents / 100 : 0;
+        assumed += price->basis == MYR_PRICE_ASSUMED ? (double)price->cents / 100 : 0;
+        low += (double)price->low_cents / 100;
+        typical += (double)price->cents / 100;
+        high += (double)price->high_cents / 100;
+    }
+    const struct {
+        const char *path;
+        double value;
+    } rows[] = {{"totals.priced.money", typical > 0 ? priced / typical : 0},
+                {"totals.priced.assumed_cost", assumed},
+                {"totals.priced.estimate_low", low},
+                {"totals.priced.estimate", typical},
+                {"totals.priced.estimate_high", high}};
+    for (uint32_t i = 0; i < out->figure_count; i++) {
+        const char *path = myr_design_str(bill->grow->plan, out->figures[i].path);
+        for (uint32_t k = 0; k < MYR_ARRAY_COUNT(rows); k++) {
+            if (strcmp(path, rows[k].path) == 0) {
+                out->figures[i].value = rows[k].value;
+                out->figures[i].inputs = add_string(bill, "lines of the grown bill");
+            }
+        }
+    }
+}
+
 /* The total of the bill follows, by the difference. */
 static void set_line(struct bill *bill, struct myr_bom_row *row, uint64_t quantity,
                      const char *inputs)
@@ -81,7 +127,9 @@ static void set_line(struct bill *bill, struct myr_bom_row *row, uint64_t quanti
     /* What the total changes by, over all lines; a line without a price counts nothing. */
     bill->more_cents += total - (row->total_cents > 0 ? row->total_cents : 0);
     row->total_cents = total;
+    scale_price(bill, row, quantity);
     row->quantity = quantity;
+    bill->changed = true;
     row->inputs = add_string(bill, inputs);
 }
 
@@ -173,6 +221,10 @@ void grow_bill(struct grow *grow)
     struct bill bill = {.grow = grow, .out = out};
     /* The arrays of the plan are shared up to here; what changes is copied first. */
     out->bom = copy_of(grow->arena, plan->bom, plan->bom_count, sizeof(*plan->bom));
+    if (plan->bom_price) {
+        out->bom_price =
+            copy_of(grow->arena, plan->bom_price, plan->bom_count, sizeof(*plan->bom_price));
+    }
     out->figures = copy_of(grow->arena, plan->figures, plan->figure_count, sizeof(*plan->figures));
     out->head = copy_of(grow->arena, plan->head, 1, sizeof(*plan->head));
     myr_buf_put(&bill.strings, plan->strings, plan->string_bytes);
@@ -188,6 +240,9 @@ void grow_bill(struct grow *grow)
             count_cables(&grown, net, &tallies[1]);
             count_again(&bill, net, true, &tallies[0], &tallies[1]);
         }
+    }
+    if (bill.changed && out->bom_price) {
+        set_reach(&bill);
     }
     if (bill.more_cents) {
         set_years(&bill, plan->head->total_cents);

@@ -100,6 +100,9 @@ static uint32_t check_bill(const struct laid *l)
         assert_string_equal(name, myr_design_str(plan, was->name));
         assert_int_equal(row->unit_cents, was->unit_cents);
         sum += row->unit_cents < 0 ? 0 : row->unit_cents * (int64_t)row->quantity;
+        if (row->unit_cents >= 0) {
+            assert_int_equal(now->bom_price[i].cents, row->total_cents);
+        }
         for (uint32_t net = 0; is_cable(name) && net < MYR_NET_COUNT; net++) {
             const char *order = myr_design_str(now, row->part);
             if (strcmp(system, myr_net_names[net]) == 0 &&

@@ -129,6 +129,11 @@ static void put_point(const struct myr_optimum *optimum, const struct myr_catalo
     }
     myr_answer_end(answer);
     put_metrics(answer, point);
+    if (optimum->spec->optimise.choices[MYR_CHOICE_COOLING].count) {
+        myr_answer_double(answer, "plant_cost", (double)point->plant_cents / 100, 2);
+    } else {
+        myr_answer_null(answer, "plant_cost");
+    }
     myr_answer_u64(answer, "leaf", point->leaf);
     myr_answer_u64(answer, "spine", point->spine);
     myr_answer_u64(answer, "core", point->core);
@@ -158,7 +163,7 @@ static void put_header(struct myr_answer *answer)
     for (uint32_t i = 0; i < MYR_METRIC_COUNT; i++) {
         myr_buf_printf(&keys, "%s ", myr_metric_names[i]);
     }
-    myr_buf_put_lit(&keys, "leaf spine core binding relaxed");
+    myr_buf_put_lit(&keys, "plant_cost leaf spine core binding relaxed");
     myr_answer_header(answer, keys.data);
 }
 
@@ -237,11 +242,12 @@ static void show_best(const struct myr_optimum *optimum, struct myr_answer *answ
     uint32_t objective = optimum->spec->optimise.objective;
     const struct myr_plan_point *best = &optimum->points[optimum->best[0]];
     const char *choices = choice_words(answer, value);
-    myr_answer_fact(answer, "best", "%s %s%s%s; %s leaf, %s spine, %s core switches",
-                    myr_metric_names[objective],
-                    amount(optimum, answer, objective, best->metric[objective]),
-                    choices[0] ? "; " : "", choices, MYR_GROUPED(best->leaf),
-                    MYR_GROUPED(best->spine), MYR_GROUPED(best->core));
+    myr_answer_fact(answer, "priced", "%s", myr_plan_priced(&optimum->design, answer->arena));
+    myr_answer_fact(
+        answer, myr_optimise_undecided(optimum) == MYR_NONE ? "best" : "at these prices",
+        "%s %s%s%s; %s leaf, %s spine, %s core switches", myr_metric_names[objective],
+        amount(optimum, answer, objective, best->metric[objective]), choices[0] ? "; " : "",
+        choices, MYR_GROUPED(best->leaf), MYR_GROUPED(best->spine), MYR_GROUPED(best->core));
     for (uint32_t i = 0; i < MYR_METRIC_COUNT; i++) {
         struct myr_relaxed relaxed;
         if (!myr_optimise_relax(optimum, optimum->best[0], i, &relaxed) || !relaxed.binds) {
@@ -303,6 +309,13 @@ void myr_optimise_answer(const struct myr_optimum *optimum, const struct myr_cat
     } else {
         myr_answer_null(answer, "best");
     }
+    uint32_t other = myr_optimise_undecided(optimum);
+    myr_answer_bool(answer, "assumed_decides", other != MYR_NONE);
+    if (other == MYR_NONE) {
+        myr_answer_null(answer, "might_be_cheaper");
+    } else {
+        put_point(optimum, catalog, answer, "might_be_cheaper", other);
+    }
     const struct myr_value *front = myr_answer_list(answer, "front");
     for (uint32_t i = 0; i < optimum->front_count; i++) {
         put_point(optimum, catalog, answer, NULL, optimum->front[i]);
@@ -325,5 +338,10 @@ void myr_optimise_answer(const struct myr_optimum *optimum, const struct myr_cat
         return;
     }
     show_best(optimum, answer, myr_value_get(&answer->root, "best"));
+    if (other != MYR_NONE) {
+        myr_answer_fact(answer, "no winner",
+                        "assumed prices decide: with others of their range, cheaper might be %s",
+                        choice_words(answer, myr_value_get(&answer->root, "might_be_cheaper")));
+    }
     show_front(answer, front, optimum->spec->optimise.grow_to > 0);
 }

@@ -240,6 +240,57 @@ static void measure_growth(struct myr_arena *arena, const struct myr_catalog *ca
     }
 }
 
+/*
+ * What the cooling plant costs beside the bill, where kinds of cooling are compared: the table of
+ * the plan has it, by the price of a kW that the spec gives or that is assumed. Without it the kind
+ * that draws least would win, whatever it costs. A plant that the bill has, each line of it priced,
+ * is paid for there; one with unpriced lines costs what it does less those that have a price.
+ * False: its currency and that of the bill were never compared.
+ */
+static bool plant_cents(const struct plan *plan, int64_t *ret)
+{
+    static const enum figure_id costs[MYR_COOLING_COUNT] = {
+        [MYR_COOLING_AIR] = FIG_WITH_AIR_PLANT,
+        [MYR_COOLING_COLD_PLATE] = FIG_WITH_PLATE_PLANT,
+        [MYR_COOLING_IMMERSION] = FIG_WITH_IMMERSION_PLANT};
+    int64_t billed = 0;
+    bool has_lines = false, all_priced = true;
+    for (size_t i = 0; i < plan->bom.count; i++) {
+        const struct myr_bom_row *row = &plan->bom.items[i];
+        if (strcmp(plan->strings.data + row->system, "cooling") == 0) {
+            has_lines = true;
+            all_priced = all_priced && row->unit_cents >= 0;
+            billed += row->unit_cents >= 0 ? row->total_cents : 0;
+        }
+    }
+    *ret = 0;
+    if (has_lines && all_priced) {
+        return true;
+    }
+    double exchange = plan_figure_value(plan, FIG_EXCHANGE);
+    double cents = plan_figure_value(plan, costs[plan->spec->facility.cooling]) * exchange * 100;
+    *ret = cents > (double)billed && cents < 9e17 ? (int64_t)(cents + 0.5) - billed : 0;
+    return exchange > 0;
+}
+
+/* Lines whose price is assumed, for whoever asks whether they decide. */
+static void keep_assumed(struct myr_arena *keep, const struct plan *plan,
+                         struct myr_plan_point *point)
+{
+    point->assumed = MYR_ARENA_NEW(keep, struct myr_assumed_line, plan->bom.count + 1);
+    for (size_t i = 0; i < plan->bom.count; i++) {
+        const struct myr_bom_price *price = &plan->bom_prices.items[i];
+        if (price->basis == MYR_PRICE_ASSUMED && plan->bom.items[i].quantity > 0) {
+            double pieces = (double)plan->bom.items[i].quantity;
+            point->assumed[point->assumed_count++] = (struct myr_assumed_line){
+                .part = plan->bom_parts.items[i],
+                .pieces = pieces,
+                .down_cents = (double)(price->cents - price->low_cents) / pieces,
+                .up_cents = (double)(price->high_cents - price->cents) / pieces};
+        }
+    }
+}
+
 /* Cents are taken as they are: as a double, sums beyond 2^53 would be rounded. */
 static void read_plan(struct myr_arena *keep, struct plan *plan, bool room,
                       struct myr_plan_point *point)
@@ -247,9 +298,15 @@ static void read_plan(struct myr_arena *keep, struct plan *plan, bool room,
     const struct net_plan *net = &plan->nets[MYR_NET_COMPUTE];
     const char *error = open_error(plan);
     /* Without one price there is no sum. */
-    point->known[MYR_METRIC_CAPEX] = plan_priced(plan);
-    point->metric[MYR_METRIC_CAPEX] = plan->design.head->total_cents;
-    double years = plan_figure_value(plan, FIG_TCO) * 100;
+    int64_t plant = 0;
+    bool known =
+        !plan->spec->optimise.choices[MYR_CHOICE_COOLING].count || plant_cents(plan, &plant);
+    point->plant_cents = plant;
+    point->known[MYR_METRIC_CAPEX] = known && plan_priced(plan) &&
+                                     !__builtin_add_overflow(plan->design.head->total_cents, plant,
+                                                             &point->metric[MYR_METRIC_CAPEX]);
+    double years = known ? plan_figure_value(plan, FIG_TCO) * 100 : 0;
+    years += years > 0 ? (double)plant : 0;
     /* Unknown without a tariff, or where it would not fit. */
     if (years > 0 && years < 9e18) {
         set(point, MYR_METRIC_COST_OF_YEARS, years);
@@ -261,6 +318,9 @@ static void read_plan(struct myr_arena *keep, struct plan *plan, bool room,
         set(point, MYR_METRIC_RACKS, plan_figure_value(plan, FIG_RACKS));
     }
     set(point, MYR_METRIC_HOPS, net->out.diameter_hops);
+    if (money_decides(plan->spec)) {
+        keep_assumed(keep, plan, point);
+    }
     point->leaf = net->out.leaf;
     point->spine = net->out.spine;
     point->core = net->out.core;
@@ -271,6 +331,14 @@ static void read_plan(struct myr_arena *keep, struct plan *plan, bool room,
     } else if (money_decides(plan->spec) && compute_unpriced(plan)) {
         point->state = MYR_POINT_UNPRICED;
         point->why = "a part of the compute network has no price";
+    } else if (money_decides(plan->spec) && plan_figure_said(plan, FIG_PRICED_LACK)[0]) {
+        point->state = MYR_POINT_UNPRICED;
+        point->why =
+            myr_arena_printf(keep, "without a price: %s", plan_figure_said(plan, FIG_PRICED_LACK));
+    } else if (money_decides(plan->spec) && !known) {
+        point->state = MYR_POINT_UNPRICED;
+        point->why = "the cooling plant is priced in the tariff's currency: facility.energy lacks "
+                     "'exchange'";
     } else if (years_decide(plan->spec) && !point->known[MYR_METRIC_COST_OF_YEARS]) {
         point->state = MYR_POINT_UNPRICED;
         point->why = plan_years_missing(plan, keep);
@@ -295,6 +363,7 @@ static void measure_cooling(struct myr_arena *keep, struct plan *plan, struct my
         plan->figures.count = figures;
         plan->findings.count = findings;
         plan->bom.count = plan->bom_more.count = lines;
+        plan->bom_prices.count = plan->bom_parts.count = lines;
         plan->design.head->total_cents = cents;
         plan->uncountable = NULL;
         plan_power(plan);

@@ -79,16 +79,29 @@ static void points_that_break_a_limit_are_counted_apart(void **state)
 static void the_front_holds_whom_nobody_beats(void **state)
 {
     (void)state;
-    struct planned p;
-    struct myr_optimum o =
-        optimised(&p, BASE "optimise: {objective: capex, choices: {oversubscription: [1, 2], "
-                           "cooling: [air, immersion]}}\n");
-    /* Immersion draws less in both, so air is beaten; the ratios trade money for bandwidth. */
-    assert_int_equal(o.front_count, 2);
-    for (uint32_t i = 0; i < o.front_count; i++) {
-        assert_int_equal(o.points[o.front[i]].at[MYR_CHOICE_COOLING], 1);
+    static const struct {
+        const char *facility;
+        uint32_t front;
+    } rows[] = {
+        /* Immersion draws less and costs more: the ratios and the kinds trade money. */
+        {"", 4},
+        /* At one price it beats air in all. */
+        {"facility: {price_per_kw: {air: 900, immersion: 900}}\n", 2},
+    };
+    for (uint32_t k = 0; k < MYR_ARRAY_COUNT(rows); k++) {
+        struct planned p;
+        char text[600];
+        snprintf(text, sizeof(text),
+                 BASE "%soptimise: {objective: capex, choices: {oversubscription: [1, 2], cooling: "
+                      "[air, immersion]}}\n",
+                 rows[k].facility);
+        struct myr_optimum o = optimised(&p, text);
+        assert_int_equal(o.front_count, rows[k].front);
+        for (uint32_t i = 0; rows[k].front == 2 && i < o.front_count; i++) {
+            assert_int_equal(o.points[o.front[i]].at[MYR_CHOICE_COOLING], 1);
+        }
+        planned_end(&p);
     }
-    planned_end(&p);
 }
 
 static void one_more_unit_of_a_limit_saves_what_it_says(void **state)

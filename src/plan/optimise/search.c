@@ -195,8 +195,9 @@ static void place_best(struct myr_arena *arena, const struct myr_catalog *catalo
         optimum->planned++;
         if (rc == MYR_OK && myr_plan_open_errors(&design) == 0) {
             /* A room changes cables and with them the price; without one both must agree. */
-            optimum->exact = optimum->exact &&
-                             (room || design.head->total_cents == point->metric[MYR_METRIC_CAPEX]);
+            optimum->exact = optimum->exact && (room || !point->known[MYR_METRIC_CAPEX] ||
+                                                design.head->total_cents + point->plant_cents ==
+                                                    point->metric[MYR_METRIC_CAPEX]);
             optimise_racks(&design, point);
             /* The first that holds is the best. */
             optimum->design = good == 0 ? design : optimum->design;
@@ -212,6 +213,45 @@ static void place_best(struct myr_arena *arena, const struct myr_catalog *catalo
         memmove(optimum->best + i, optimum->best + i + 1,
                 sizeof(uint32_t) * (optimum->best_count - i));
     }
+}
+
+/* What assumed prices may add to the pieces that one has more of than the other; or take off. */
+static double doubt(const struct myr_plan_point *one, const struct myr_plan_point *other, bool up)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < one->assumed_count; i++) {
+        const struct myr_assumed_line *line = &one->assumed[i];
+        double more = 0;
+        bool first = true;
+        for (uint32_t k = 0; k < one->assumed_count; k++) {
+            bool same = one->assumed[k].part == line->part;
+            more += same ? one->assumed[k].pieces : 0;
+            first = first && !(same && k < i);
+        }
+        for (uint32_t k = 0; k < other->assumed_count; k++) {
+            more -= other->assumed[k].part == line->part ? other->assumed[k].pieces : 0;
+        }
+        sum += first && more > 0 ? more * (up ? line->up_cents : line->down_cents) : 0;
+    }
+    return sum;
+}
+
+uint32_t myr_optimise_undecided(const struct myr_optimum *optimum)
+{
+    uint32_t objective = optimum->spec->optimise.objective;
+    if (!optimum->best_count ||
+        (objective != MYR_METRIC_CAPEX && objective != MYR_METRIC_COST_OF_YEARS)) {
+        return MYR_NONE;
+    }
+    const struct myr_plan_point *best = &optimum->points[optimum->best[0]];
+    for (uint32_t i = 1; i < optimum->best_count; i++) {
+        const struct myr_plan_point *other = &optimum->points[optimum->best[i]];
+        double apart = (double)(other->metric[objective] - best->metric[objective]);
+        if (apart > 0 && doubt(best, other, true) + doubt(other, best, false) >= apart) {
+            return optimum->best[i];
+        }
+    }
+    return MYR_NONE;
 }
 
 /* Measures all, then ranks, then proves the best. */

@@ -56,6 +56,8 @@ void power_bill(struct facility *f)
 void power_years(struct facility *f)
 {
     struct plan *plan = f->plan;
+    plan_price_figures(plan);
+    plan_spares(plan);
     if (!plan_priced(plan)) {
         plan_figure_drop(plan, FIG_TCO);
     }

@@ -7,19 +7,9 @@
 
 enum { HOURS_A_YEAR = 8760 };
 
-/* Shares of IT power; planning.md says where they come from. */
-static const double shares[MYR_COOLING_COUNT][MYR_OVERHEAD_COUNT] = {
-    [MYR_COOLING_AIR] = {0.06, 0.01, 0.22, 0.05, 0.01, 0.005},
-    [MYR_COOLING_COLD_PLATE] = {0.02, 0.01, 0.05, 0.03, 0.01, 0.005},
-    [MYR_COOLING_IMMERSION] = {0, 0.01, 0.03, 0.03, 0.01, 0.005},
-};
-
 /* Plant for a kW of IT, in dollars: class values. */
 static const double plant[MYR_COOLING_COUNT] = {
     [MYR_COOLING_AIR] = 700, [MYR_COOLING_COLD_PLATE] = 1000, [MYR_COOLING_IMMERSION] = 1400};
-
-/* HVDC leaves out the inverter of a UPS and the rectifier behind it: about two fifths less. */
-#define HVDC_UPS_LEFT 0.6
 
 /* What air takes away from one rack: class value, where the spec gives no limit. */
 #define AIR_RACK_KW 30.0
@@ -37,31 +27,6 @@ enum myr_cooling power_kind(const struct facility *f, enum myr_basis *ret_basis)
     return f->spec->cooling              ? (enum myr_cooling)f->spec->cooling
            : f->rack_w <= air_limit_w(f) ? MYR_COOLING_AIR
                                          : MYR_COOLING_COLD_PLATE;
-}
-
-/* What the spec gives holds for the kind that is built, not for those it is compared with. */
-struct chosen power_overhead(const struct facility *f, enum myr_cooling kind, uint32_t which)
-{
-    double assumed = shares[kind][which];
-    if (which == MYR_OVERHEAD_UPS && f->spec->supply == MYR_SUPPLY_HVDC) {
-        assumed *= HVDC_UPS_LEFT;
-    }
-    if (which == MYR_OVERHEAD_UPS && f->spec->ups == MYR_UPS_NONE) {
-        assumed = 0;
-    }
-    /* Zero may be given, less than that means nothing was. */
-    double given = f->spec->overheads[which];
-    return power_choose(given, given >= 0 && kind == f->kind, assumed);
-}
-
-/* The sum of its parts instead of a number that is entered: so it follows the choices. */
-static double pue_of(const struct facility *f, enum myr_cooling kind)
-{
-    double pue = 1;
-    for (uint32_t i = 0; i < MYR_OVERHEAD_COUNT; i++) {
-        pue += power_overhead(f, kind, i).value;
-    }
-    return pue;
 }
 
 /* What everything hangs on: read by both the plan and the comparison. */
@@ -82,7 +47,7 @@ static struct terms terms_of(const struct facility *f)
     };
 }
 
-/* Of a year. */
+/* Of a year, with what serves IT at that load. */
 static double mwh_of(const struct terms *terms, double watts)
 {
     return watts / 1e6 * HOURS_A_YEAR * terms->load.value;
@@ -146,22 +111,26 @@ void power_energy(struct facility *f)
     struct terms terms = terms_of(f);
     enum myr_basis basis;
     f->kind = power_kind(f, &basis);
-    f->pue = pue_of(f, f->kind);
+    f->pue = power_pue(f, f->kind, terms.load.value);
     plan_figure(plan, FIG_LOAD, terms.load.value, terms.load.basis, "1 is all GPUs busy, always");
     /* The six shares are figures one behind the other, from the fans on. */
     for (uint32_t i = 0; i < MYR_OVERHEAD_COUNT; i++) {
-        struct chosen share = power_overhead(f, f->kind, i);
-        plan_figure(plan, (enum figure_id)(FIG_PUE_FANS + i), share.value, share.basis, "%s",
-                    myr_cooling_names[f->kind]);
+        struct chosen share = power_overhead(f, f->kind, i, terms.load.value);
+        plan_figure(plan, (enum figure_id)(FIG_PUE_FANS + i), share.value, share.basis,
+                    "%s, %g of the heat in liquid, load %g", myr_cooling_names[f->kind],
+                    power_liquid_share(f, f->kind).value, terms.load.value);
     }
     plan_figure(plan, FIG_PUE, f->pue, MYR_BASIS_COMPUTED, "1 + %.4f", f->pue - 1);
-    /* From here on everything is IT power times PUE. */
-    f->facility_w = f->it_w * f->pue;
+    /* What has to be there is for full load; what is paid for is for that of the year. */
+    double full = power_pue(f, f->kind, 1);
+    f->facility_w = f->it_w * full;
+    plan_figure(plan, FIG_FULL_PUE, full, MYR_BASIS_COMPUTED, "1 + %.4f", full - 1);
     plan_figure(plan, FIG_FACILITY, f->facility_w / 1000, MYR_BASIS_COMPUTED, "%.1f kW * %.4f",
-                f->it_w / 1000, f->pue);
-    double mwh = mwh_of(&terms, f->facility_w);
-    plan_figure(plan, FIG_MWH, mwh, MYR_BASIS_COMPUTED, "%.1f kW * 8,760 h * %g",
-                f->facility_w / 1000, terms.load.value);
+                f->it_w / 1000, full);
+    double mwh = mwh_of(&terms, f->it_w * f->pue);
+    plan_figure(plan, FIG_MWH, mwh, MYR_BASIS_COMPUTED, "%.1f kW * %.4f * 8,760 h * %g",
+                f->it_w / 1000, f->pue, terms.load.value);
+    power_climate(f, terms.load.value);
     put_money(f, &terms, mwh);
     plan_figure(plan, FIG_GRID, terms.grid.value, terms.grid.basis, "kg of CO2 a kWh");
     plan_figure(plan, FIG_GREEN, terms.green.value, terms.green.basis, "of all energy");
@@ -196,7 +165,8 @@ static void compare(struct facility *f, enum myr_cooling kind, uint32_t base)
         [MYR_COOLING_COLD_PLATE] = 150, [MYR_COOLING_IMMERSION] = 100};
     struct plan *plan = f->plan;
     struct terms terms = terms_of(f);
-    double pue = pue_of(f, kind), watts = f->it_w * pue, mwh = mwh_of(&terms, watts);
+    double pue = power_pue(f, kind, terms.load.value), watts = f->it_w * power_pue(f, kind, 1);
+    double mwh = mwh_of(&terms, f->it_w * pue);
     double cost = mwh * 1000 * terms.tariff.value;
     double given = f->spec->cooling_price[kind];
     struct chosen price = power_choose(given, given >= 0, plant[kind]);
@@ -210,6 +180,7 @@ static void compare(struct facility *f, enum myr_cooling kind, uint32_t base)
         const char *inputs;
     } rows[FIG_COMPARED] = {
         {pue, MYR_BASIS_COMPUTED, "its six shares"},
+        {power_wue(f, kind), MYR_BASIS_ASSUMED, "air's plant, and the liquid's coolers"},
         {watts / 1000, MYR_BASIS_COMPUTED, "the same IT power"},
         {mwh, MYR_BASIS_COMPUTED, "the same load"},
         {cost, MYR_BASIS_COMPUTED, "the same tariff"},

@@ -20,12 +20,12 @@ struct facility {
     uint64_t server_racks;                /* of them, those with a GPU server */
     double rack_w, rack_limit_w;          /* of the fullest one; of what one may draw */
     uint32_t line_count;
-    struct power_line *lines;             /* those with racks in use; without a room all alike */
-    enum myr_cooling kind;                /* given, or chosen by the fullest rack */
-    double overheads[MYR_OVERHEAD_COUNT]; /* shares of IT */
-    double pue, facility_w, liquid_share, liquid_w; /* facility_w: IT and all that serves it */
-    double connectors, cdus, coolant_l;             /* pieces, pieces with spares, litres */
-    const char *currency;                           /* of the energy */
+    struct power_line *lines; /* those with racks in use; without a room all alike */
+    enum myr_cooling kind;    /* given, or chosen by the fullest rack */
+    double pue;               /* at the load of the year */
+    double facility_w, liquid_share, liquid_w; /* facility_w: IT and all that serves it */
+    double connectors, cdus, coolant_l;        /* pieces, pieces with spares, litres */
+    const char *currency;                      /* of the energy */
 };
 
 /* A value of the spec, or the class value where the spec is silent. */
@@ -46,11 +46,16 @@ void power_it(struct facility *f);
 void power_racks(struct facility *f);
 /* energy.c: PUE, energy, money, carbon, and the three kinds of cooling side by side */
 enum myr_cooling power_kind(const struct facility *f, enum myr_basis *ret_basis);
-/* A share of IT power for a kind of cooling. */
-struct chosen power_overhead(const struct facility *f, enum myr_cooling kind, uint32_t which);
 /* Sets kind, PUE and facility power; comes before power_cooling(). */
 void power_energy(struct facility *f);
 void power_compare(struct facility *f);
+/* climate.c: a share of IT power for a kind of cooling, at a load; the PUE of all; water in l/kWh
+ */
+struct chosen power_overhead(const struct facility *f, enum myr_cooling kind, uint32_t which,
+                             double load);
+double power_pue(const struct facility *f, enum myr_cooling kind, double load);
+double power_wue(const struct facility *f, enum myr_cooling kind);
+void power_climate(struct facility *f, double load);
 /* cooling.c: liquid, air, CDUs and what else is bought for it */
 struct chosen power_liquid_share(const struct facility *f, enum myr_cooling kind);
 /* For any kind, also one that is not built: pieces, litres, units. */

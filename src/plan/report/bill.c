@@ -160,7 +160,9 @@ void report_origins(const struct report *report)
         report_count(report, row->quantity, "bom.%u.quantity", i);
         myr_page_cell(report->buf, report_string(report, row->rule));
         myr_page_cell(report->buf, report_string(report, row->inputs));
-        report_cell_of(report, myr_design_str(design, row->price_note), "bom.%u.unit_price", i);
+        /* A line without a price says what it is estimated at. */
+        report_cell_of(report, myr_design_str(design, row->price_note),
+                       row->unit_cents < 0 ? "bom.%u.estimate" : "bom.%u.unit_price", i);
         myr_page_row_end(report->buf);
     }
     myr_page_table_end(report->buf);

@@ -55,6 +55,13 @@ static const char *unit_of(const struct report *report, const struct myr_figure 
                             myr_design_str(report->design, figure->unit));
 }
 
+/* Figures of other programs' designs may be unknown here: then their paths are their names. */
+static const char *title_of(const char *path)
+{
+    const char *title = plan_figure_title(path);
+    return title ? title : path;
+}
+
 /* All below 'prefix'; what is compared has a table of its own. */
 static void put_figures(const struct report *report, const char *prefix)
 {
@@ -69,7 +76,7 @@ static void put_figures(const struct report *report, const char *prefix)
         }
         /* The whole row explains one figure, and has its path. */
         report_row_of(report, "%s", path);
-        myr_page_cell(report->buf, path);
+        report_cell(report, title_of(path));
         report_number_cell(report, value_of(report, figure), "%s", path);
         myr_page_cell(report->buf, unit_of(report, figure));
         report_word(report, myr_basis_names[figure->basis]);
@@ -86,6 +93,7 @@ static void put_kinds(const struct report *report)
     static const char *const kinds[] = {"air", "cold-plate", "immersion"};
     static const char *const rows[] = {
         "pue",
+        "wue_l_per_kwh",
         "facility_kw",
         "energy_mwh_per_year",
         "energy_cost_per_year",
@@ -106,7 +114,8 @@ static void put_kinds(const struct report *report)
     for (uint32_t r = 0; r < MYR_ARRAY_COUNT(rows); r++) {
         const struct myr_figure *last = NULL;
         myr_page_row_begin(report->buf);
-        report_cell(report, rows[r]);
+        report_cell(report,
+                    title_of(myr_arena_printf(report->arena, "cooling.compare.air.%s", rows[r])));
         for (uint32_t k = 0; k < MYR_ARRAY_COUNT(kinds); k++) {
             char path[96];
             snprintf(path, sizeof(path), "cooling.compare.%s.%s", kinds[k], rows[r]);
@@ -217,6 +226,10 @@ void report_power_tiles(const struct report *report)
     }
     if (pue) {
         report_tile(report, "PUE", marked(report, pue));
+    }
+    const struct myr_figure *wue = find(report, "power.water.wue_l_per_kwh");
+    if (wue) {
+        report_tile(report, "WUE, l/kWh", marked(report, wue));
     }
 }
 

@@ -1,4 +1,5 @@
 #include "report/report.h"
+#include "figures/figures.h"
 
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -57,7 +58,6 @@ static void put_tiles(const struct report *report)
 {
     const struct myr_design *design = report->design;
     const struct myr_design_head *head = design->head;
-    char text[MYR_PLAN_MONEY_MAX];
     /* Sums over all networks, as 'totals' of the answer has them. */
     uint64_t cables = 0, pieces = 0, switches = 0, unpriced = 0;
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
@@ -84,9 +84,11 @@ static void put_tiles(const struct report *report)
                     report_counted(report, design->room->racks_used, "room.racks_used"));
     }
     report_power_tiles(report);
-    if (unpriced < design->bom_count) {
-        myr_plan_money(head->total_cents, myr_design_str(design, head->currency), text);
-        report_tile(report, "price", report_value(report, text, "totals.cost"));
+    /* No sum where its main lines lack. */
+    if (unpriced < design->bom_count && !plan_figure_text(design, FIG_PRICED_LACK)[0]) {
+        report_tile(
+            report, "price",
+            report_value(report, report_money_said(report, head->total_cents), "totals.cost"));
     }
     myr_page_tiles_end(report->buf);
     /* One line needs its own sentence: languages differ in their plurals. */
@@ -157,6 +159,7 @@ void myr_plan_report(const struct myr_design *design, const struct myr_plan_abou
     put_head(&report);
     put_paths(&report);
     put_tiles(&report);
+    report_summary(&report);
     report_networks(&report);
     report_heading(&report, "Topology");
     myr_plan_svg(design, &svg);
@@ -164,6 +167,7 @@ void myr_plan_report(const struct myr_design *design, const struct myr_plan_abou
     report_bill(&report);
     report_room(&report);
     report_figures(&report);
+    report_care(&report);
     report_next(&report);
     report_findings(&report);
     report_origins(&report);

@@ -79,6 +79,8 @@ const char *report_drawn_paths(const struct report *report, struct report_drawn 
                                const char *text);
 /* "204,800" */
 const char *report_number(const struct report *report, uint64_t number);
+/* For sentences: "48.68 M CNY", in Chinese "4,868.11 万元". */
+const char *report_money_said(const struct report *report, int64_t cents);
 /* "48,681,100", or "-" where none is known. */
 const char *report_money(const struct report *report, int64_t cents);
 
@@ -98,6 +100,8 @@ uint32_t report_systems(const struct myr_design *design,
 /* --- chapters */
 
 /* Each writes its heading and all below it; one without anything to say writes nothing. */
+void report_summary(const struct report *report);
+void report_care(const struct report *report);
 void report_networks(const struct report *report);
 void report_bill(const struct report *report);
 void report_room(const struct report *report);

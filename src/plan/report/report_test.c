@@ -81,7 +81,7 @@ static void the_page_says_what_the_plan_says(void **state)
     expect(&page, "4,992,000"); /* 24 switches of the quotation */
     expect(&page, "22,016,000");
     expect(&page, about.digest);
-    expect(&page, "power.facility_kw");
+    expect(&page, "facility power");
     expect(&page, "costs the least over the years");
     assert_false(has(&page, "The next phase"));
     planned_end(&p);

@@ -93,12 +93,6 @@ void report_room(const struct report *report)
                 report_value(report, tenths(report, (double)room->cable_mm / 1e6), "room.cable_m"),
                 report_value(report, tenths(report, room->longest_mm / 1e3), "room.longest_m"),
                 report_value(report, fill, "room.tray_fill"));
-    /* 0 where none was computed. */
-    if (room->lower_bound_mm) {
-        report_para(report, "No placement of these cables needs less than %s km.",
-                    report_value(report, tenths(report, (double)room->lower_bound_mm / 1e6),
-                                 "room.lower_bound_m"));
-    }
     /* Drawn in any case: only then is its size known. */
     myr_plan_racks_svg(report->design, &svg);
     if (svg.len <= PICTURE_BYTES_MAX) {

@@ -282,12 +282,7 @@ static void draw_head(struct floor *floor)
              myr_u64_grouped(room->racks_used, used), myr_u64_grouped(design->rack_count, all),
              (double)room->watts / 1000, (double)room->watts_max / 1000);
     myr_svg_text(&floor->svg, PX(MARGIN), PX(88), MYR_SVG_START, "fig", line);
-    snprintf(line, sizeof(line), "%.1f km of cable, %.1f %% above the lower bound",
-             (double)room->cable_mm / 1e6,
-             /* Without a bound nothing is above it. */
-             room->lower_bound_mm
-                 ? ((double)room->cable_mm / (double)room->lower_bound_mm - 1) * 100
-                 : 0);
+    snprintf(line, sizeof(line), "%.1f km of cable", (double)room->cable_mm / 1e6);
     myr_svg_text(&floor->svg, PX(MARGIN), PX(122), MYR_SVG_START, "fig", line);
 }
 

@@ -344,8 +344,8 @@ static void finish(struct room *room)
     }
 }
 
-/* Feeds need the racks, strips the feeds, lengths all places, the bound the cut of the cables;
- * trays and headroom need the lengths. */
+/* Feeds need the racks, strips the feeds, lengths all places; trays and headroom need the
+ * lengths. */
 static int run(struct room *room, struct myr_err *err)
 {
     MYR_TRY(check_single(room, err));
@@ -357,9 +357,8 @@ static int run(struct room *room, struct myr_err *err)
     note_mixed(room);
     MYR_TRY(room_feeds(room, err));
     room_strips(room);
-    /* Cables are cut for the places they have now; the bound looks at all other cuts too. */
+    /* Cables are cut for the places they have now. */
     room_cut_cables(room);
-    room->out.lower_bound_mm = room_bound_mm(room);
     room_lengths(room);
     room_trays(room);
     room_headroom(room);

@@ -222,8 +222,7 @@ void room_headroom(struct room *room);
 /* What a port keeps free for what is on its way over a cable of this length. */
 uint64_t room_headroom_bytes(uint32_t gbps, double length_m);
 
-/* bound/: what no placement and no cut of its cables can go below. It reads links, racks and what a
- * rack carries, nothing of where things stand; the cables are cut as before when it returns. */
-uint64_t room_bound_mm(struct room *room);
+/* short.c */
+
 /* Layers for which nothing speaks against a placement in which they are so short. */
 uint32_t room_short_layers(struct room *room, struct short_layer ret[ROOM_SHORT_MAX]);

@@ -109,11 +109,8 @@ static void tell_room(struct planned *p, struct myr_buf *told)
     (void)myr_plan_answer(design, &p->answer);
     assert_int_equal(myr_answer_write(&p->answer, &form, &json, NULL), MYR_OK);
     planned_tell_findings(p, told);
-    myr_buf_printf(told,
-                   "  %llu mm, %llu at least; places %08x, %u trays %08x, cables %08x, answer "
-                   "%08x\n",
-                   (unsigned long long)design->room->cable_mm,
-                   (unsigned long long)design->room->lower_bound_mm, places_of(design),
+    myr_buf_printf(told, "  %llu mm; places %08x, %u trays %08x, cables %08x, answer %08x\n",
+                   (unsigned long long)design->room->cable_mm, places_of(design),
                    design->tray_count, trays_of(design), (uint32_t)cables,
                    (uint32_t)myr_hash_bytes(json.data, json.len));
 }

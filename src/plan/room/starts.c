@@ -202,7 +202,7 @@ static void pull_together(struct starts *all, const struct short_layer *layer)
     *pull = 0;
 }
 
-/* The lower bound says which layers might be short; each is tried by itself. */
+/* Which layers might be short says short.c; each is tried by itself. */
 static void anneal_pulled(struct starts *all)
 {
     struct short_layer layers[ROOM_SHORT_MAX];

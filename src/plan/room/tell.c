@@ -45,12 +45,6 @@ static void put_chain(struct myr_answer *answer, const struct myr_design *design
     myr_answer_end(answer);
 }
 
-/* How much longer the cables are than they would have to be at the very least. */
-static double over_bound(const struct myr_room *room)
-{
-    return room->lower_bound_mm ? (double)room->cable_mm / (double)room->lower_bound_mm - 1 : 0;
-}
-
 /* Null without a room, so that the key is always there. */
 void plan_room_answer(const struct myr_design *design, struct myr_answer *answer)
 {
@@ -75,8 +69,6 @@ void plan_room_answer(const struct myr_design *design, struct myr_answer *answer
     myr_answer_double(answer, "kw_limit", (double)room->watts_max / 1000, 1);
     myr_answer_double(answer, "cable_m", metres(room->cable_mm), 1);
     myr_answer_double(answer, "fibre_m", metres(room->fibre_mm), 1);
-    myr_answer_double(answer, "lower_bound_m", metres(room->lower_bound_mm), 1);
-    myr_answer_double(answer, "over_bound", over_bound(room), 4);
     myr_answer_double(answer, "longest_m", metres(room->longest_mm), 2);
     myr_answer_double(answer, "tray_fill", room->tray_fill_permille / 1000.0, 3);
     myr_answer_u64(answer, "trunks", room->trunks);
@@ -101,11 +93,9 @@ void plan_room_page(const struct myr_design *design, struct myr_answer *answer)
                     myr_u64_grouped(design->rack_count, racks),
                     MYR_NUMBER((double)room->watts / 1000, 1),
                     MYR_NUMBER((double)room->watts_max / 1000, 1), place_names[room->place]);
-    myr_answer_fact(answer, "cables",
-                    "%s km along trays, the longest %s m; %.1f %% above a lower bound of %s km",
+    myr_answer_fact(answer, "cables", "%s km along trays, the longest %s m",
                     MYR_NUMBER(metres(room->cable_mm) / 1000, 1),
-                    MYR_NUMBER(metres(room->longest_mm), 1), over_bound(room) * 100,
-                    MYR_NUMBER(metres(room->lower_bound_mm) / 1000, 1));
+                    MYR_NUMBER(metres(room->longest_mm), 1));
 }
 
 /* ---- racks.csv ---- */

@@ -1,12 +1,10 @@
-#include <math.h>
-
 #include "storage/storage.h"
 
 /*
  * What the storage system gives, and whether the wishes that are no count of servers hold. needs.c
- * has decided how many servers there are; here their rates, the checkpoint's time, the walk through
- * all files and the availability follow, each as a figure with its rule. Tiers behind the flash are
- * sized here as well, by capacity alone.
+ * has decided how many servers there are; here their rates, the checkpoint's time and the walk
+ * through all files follow, each as a figure with its rule, then the availability. Tiers behind the
+ * flash are sized here as well, by capacity alone.
  */
 
 const struct storage_class storage_classes[STORAGE_CLASSES] = {
@@ -23,62 +21,6 @@ static const char *class_of(const struct plan *plan, double read, double write)
         }
     }
     return "none";
-}
-
-/* The chance that more than 'lost' of 'of' servers are down at once, each with chance q. */
-static double more_down(uint64_t of, uint64_t lost, double q)
-{
-    double sum = 0;
-    for (uint64_t k = lost + 1; k <= of; k++) {
-        double ways = 1;
-        /* Ways to choose k servers of the stripe, each with these down and the others up. */
-        for (uint64_t i = 0; i < k; i++) {
-            ways *= (double)(of - i) / (double)(i + 1);
-        }
-        for (uint64_t i = 0; i < of; i++) {
-            ways *= i < k ? q : 1 - q;
-        }
-        sum += ways;
-    }
-    return sum;
-}
-
-/* By default a server fails once in three years and is repaired in a day (assumed). */
-static void put_availability(struct plan *plan, const struct storage_needs *needs)
-{
-    const struct myr_spec_storage *spec = &plan->spec->storage;
-    double mtbf = spec->mtbf_hours > 0 ? spec->mtbf_hours : 26280;
-    double repair = spec->repair_hours > 0 ? spec->repair_hours : 24;
-    bool given = spec->mtbf_hours > 0 && spec->repair_hours > 0;
-    double q = repair / (mtbf + repair);
-    /* So many servers of a stripe may be down: copies but one, or the parity. */
-    uint64_t lost = needs->stored - needs->data;
-    double share = 1 - more_down(needs->stored, lost, q);
-    plan_figure(plan, FIG_ST_DOWN, q, given ? MYR_BASIS_GIVEN : MYR_BASIS_ASSUMED,
-                "%g h / (%g + %g h)", repair, mtbf, repair);
-    plan_figure(plan, FIG_ST_NINES, share, MYR_BASIS_COMPUTED,
-                "a stripe lies on %s and may lose %u", MYR_COUNT(needs->stored, "server"),
-                (unsigned)lost);
-    /* Copies on fewer servers than there are copies would share a fate. */
-    if (plan->storage_servers < needs->stored) {
-        plan_finding(plan, MYR_SEVERITY_ERROR, "storage-stripe", "storage",
-                     "more storage servers, or a narrower code",
-                     "a stripe needs %s to lie on, there %s %u", MYR_COUNT(needs->stored, "server"),
-                     plan->storage_servers == 1 ? "is" : "are", plan->storage_servers);
-    }
-    /* The figure is shown in any case, a wish only where there is one. */
-    if (spec->availability_percent <= 0) {
-        return;
-    }
-    plan_figure(plan, FIG_ST_WISH, spec->availability_percent / 100, MYR_BASIS_GIVEN,
-                "availability_percent");
-    /* Billionths are compared: more digits than anybody states. */
-    if (llround(share * 1e9) < llround(spec->availability_percent * 1e7)) {
-        plan_finding(plan, MYR_SEVERITY_ERROR, "storage-availability", "storage",
-                     "another copy, more parity, or a shorter repair",
-                     "data is there %.7f %% of the time, %.7g %% are asked for", share * 100,
-                     spec->availability_percent);
-    }
 }
 
 /* Shown beside what is planned, so that it can be seen which wish decided. */
@@ -100,7 +42,8 @@ static void put_needs(struct plan *plan, const struct storage_needs *needs)
 /* Writing costs more than once: copies and parity pass the same ports and disks. */
 static void put_rates(struct plan *plan, const struct storage_needs *needs)
 {
-    const struct storage_server *one = &needs->one;
+    struct storage_server built = storage_built(plan, needs);
+    const struct storage_server *one = &built;
     double count = plan->storage_servers;
     double read = count * (double)storage_reads(one) / 1000;
     double write =
@@ -119,7 +62,8 @@ static void put_rates(struct plan *plan, const struct storage_needs *needs)
                 "%.0f * %llu", count, (unsigned long long)one->metadata_ops);
     plan_figure_word(plan, FIG_ST_CLASS, class_of(plan, read, write), MYR_BASIS_COMPUTED);
     /* Of one server: what the sums above are made of. */
-    plan_figure(plan, FIG_ST_NIC, (double)one->port_mbytes / 1000, MYR_BASIS_COUNTED, "its card");
+    plan_figure(plan, FIG_ST_NIC, (double)one->port_mbytes / 1000, MYR_BASIS_COUNTED,
+                one->port_mbytes == needs->one.port_mbytes ? "its card" : "its ports as built");
     plan_figure(plan, FIG_ST_DISK_READ, (double)one->read_mbytes / 1000, one->read_basis,
                 "its disks");
     plan_figure(plan, FIG_ST_DISK_WRITE, (double)one->write_mbytes / 1000, one->write_basis,
@@ -243,7 +187,8 @@ void plan_storage_figures(struct plan *plan)
     put_rates(plan, needs);
     put_checkpoint(plan, needs);
     put_files(plan, needs);
-    put_availability(plan, needs);
+    storage_availability(plan, needs);
+    storage_homes(plan);
     put_tier(plan, MYR_TIER_HYBRID, FIG_ST_HYBRID_SERVERS);
     put_tier(plan, MYR_TIER_OBJECT, FIG_ST_OBJECT_SERVERS);
 }

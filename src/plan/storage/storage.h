@@ -43,6 +43,12 @@ static inline double storage_units(const struct myr_design *design)
 /* What the part says, and class values where it is silent. */
 struct storage_server storage_one(const struct plan *plan, const struct myr_part_storage *server);
 
+/* What one server does with the ports that it has on the network that it hangs on. */
+struct storage_server storage_built(struct plan *plan, const struct storage_needs *needs);
+/* availability.c: of all data; and what hangs on one port or one switch */
+void storage_availability(struct plan *plan, const struct storage_needs *needs);
+void storage_homes(struct plan *plan);
+
 static inline uint64_t storage_least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
