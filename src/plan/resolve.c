@@ -462,7 +462,7 @@ static void single_switch(struct plan *plan, struct net_plan *net)
     /* Any of these keys asks for a fabric of leaves and spines. */
     bool open = !spec->topology && !spec->tiers && !spec->rails && !spec->islands &&
                 !spec->pod_leaves && !spec->leaf_down && !spec->leaf_up && !spec->group_switches &&
-                !spec->oversubscription_count && spec->spine_switch == MYR_PART_NONE &&
+                spec->spine_switch == MYR_PART_NONE &&
                 spec->core_switch == MYR_PART_NONE;
     /* Whole nodes only: a switch takes no half of one. */
     uint32_t radix = myr_switch_radix(net->leaf_sw, net->out.host_gbps);

@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "fits.h"
+#include "size/clos.h"
 
 /*
  * Clos fabrics of one to three tiers, with or without rails.
@@ -24,116 +24,13 @@ static uint32_t smallest_divisor(uint32_t number, uint32_t at_least)
     return 0;
 }
 
-/* A cage has one speed: down and up ports never share one, so each side is rounded up by itself. */
-static bool cages_suffice(const struct myr_part_switch *sw, uint32_t down, uint32_t down_gbps,
-                          uint32_t up, uint32_t up_gbps)
-{
-    uint32_t down_per_cage = myr_switch_ports_per_cage(sw, down_gbps);
-    uint32_t up_per_cage = fits_straight_ports(sw, up_gbps);
-    return (!sw->ports_max || down + up <= sw->ports_max) &&
-           ceil_div(down, down_per_cage) + ceil_div(up, up_per_cage) <= sw->cages;
-}
-
-/* Names what the spec gave: its leaf_down or leaf_up, or else the ratio. */
-static int cannot_split(const struct net_plan *net, struct myr_err *err)
-{
-    const struct myr_part_switch *sw = net->leaf_sw;
-    const struct myr_spec_net *spec = net->spec;
-    const char *what = spec->leaf_down ? "leaf_down"
-                       : spec->leaf_up ? "leaf_up"
-                                       : "oversubscription";
-    double value = spec->leaf_down ? spec->leaf_down
-                   : spec->leaf_up ? spec->leaf_up
-                                   : net->oversubscription[0];
-    return myr_doc_error(err, net->node, MYR_EINVAL,
-                         "%s %g cannot be cabled on this switch: %u cages of %u Gb/s, hosts at %u, "
-                         "uplinks at %u Gb/s",
-                         what, value, sw->cages, sw->cage_gbps, net->out.host_gbps,
-                         net->out.fabric_gbps);
-}
-
-/* Uplinks that so many host ports ask for. Ratios are decimals of the spec: 0.999999 rounds up. */
-static uint32_t uplinks_for(const struct net_plan *net, uint32_t down)
-{
-    double ratio = net->oversubscription[0];
-    return (uint32_t)((double)down * net->out.host_gbps / (ratio * net->out.fabric_gbps) +
-                      0.999999);
-}
-
-/*
- * What a leaf takes of the ports that its cages allow. It takes whole nodes (of its rail), as
- * labels and rail groups suppose. Without rails hosts are counted by ports; in the middle of a rack
- * whole nodes stay together. Evenly spread hosts come in whole connectors.
- */
-static uint32_t whole_nodes(const struct net_plan *net, uint32_t down)
-{
-    const struct myr_spec_net *spec = net->spec;
-    down = down / net->ports_per_rail * net->ports_per_rail;
-    if (net->out.topology != MYR_TOPOLOGY_RAIL && net->out.topology != MYR_TOPOLOGY_RAIL_ONLY) {
-        down = net->out.topology == MYR_TOPOLOGY_MIDDLE_OF_RACK
-                   ? down / net->nic_ports * net->nic_ports
-               : spec->leaf_down ? spec->leaf_down
-                                 : down;
-    }
-    if (spreads_hosts(net) || (net->several_cards && !spec->leaf_down)) {
-        down = down / net->splitter_legs * net->splitter_legs;
-    }
-    return down;
-}
-
-/* Down and up ports of a leaf: as many as its cages allow at the wanted ratio. */
-static int split_leaf(struct net_plan *net, struct myr_err *err)
-{
-    const struct myr_part_switch *sw = net->leaf_sw;
-    const struct myr_spec_net *spec = net->spec;
-    uint32_t host = net->out.host_gbps, fabric = net->out.fabric_gbps;
-    double ratio = net->oversubscription[0];
-    uint32_t down = spec->leaf_down, up = spec->leaf_up;
-    MYR_ASSERT(ratio > 0 && host > 0 && fabric > 0 && net->ports_per_rail > 0);
-    /* 1e-9 rounds down, but not past a whole. */
-    if (net->out.tiers == 1) {
-        down = down ? down : myr_switch_radix(sw, host);
-        up = 0;
-    } else if (down) {
-        up = up ? up : uplinks_for(net, down);
-    } else {
-        /* As many uplinks as the ratio leaves of the switch, then fewer until the cages suffice. */
-        double total = (double)sw->cages * sw->cage_gbps;
-        up = up ? up : (uint32_t)(total / (1 + ratio) / fabric + 1e-9);
-        for (; up > 0; up--) {
-            down = (uint32_t)((double)up * fabric * ratio / host + 1e-9);
-            if (down > 0 && cages_suffice(sw, down, host, up, fabric)) {
-                break;
-            }
-            /* A number that the spec gives is not changed. */
-            if (spec->leaf_up) {
-                up = 0;
-                break;
-            }
-        }
-    }
-    down = whole_nodes(net, down);
-    /* Below 1:1 a port down stands for several up, so what was rounded off 'down' left many over.
-     */
-    if (ratio < 1 && net->out.tiers > 1 && !spec->leaf_up && uplinks_for(net, down) < up) {
-        up = uplinks_for(net, down);
-    }
-    if (down == 0 || (up == 0 && net->out.tiers > 1) ||
-        !cages_suffice(sw, down, host, up, fabric)) {
-        return cannot_split(net, err);
-    }
-    MYR_TRY(plan_whole_splitters(net, down, err));
-    MYR_ASSERT(net->out.tiers == 1 ? up == 0 : up > 0);
-    net->out.leaf_down = down;
-    net->out.leaf_up = up;
-    return MYR_OK;
-}
-
 /* Of one unit; what a group is differs: with rails nodes on the same leaves, else nodes of a leaf.
  */
-static void count_leaves(struct net_plan *net)
+void plan_count_leaves(struct net_plan *net, const struct leaf_split *split)
 {
-    uint32_t down = net->out.leaf_down;
+    uint32_t down = split->down;
+    net->out.leaf_down = split->down;
+    net->out.leaf_up = split->up;
     if (has_rail_groups(net)) {
         /* A fabric manager takes the slot of a node: nodes and managers fill whole groups. */
         net->out.group_nodes = down / net->ports_per_rail;
@@ -229,6 +126,18 @@ static bool size_cores(struct net_plan *net)
         net->core_pair_links = 0;
     } else {
         net->out.group_cores = smallest_divisor(up, least);
+        /* The ratio of spines is a limit like that of leaves (size/ratio.c): with a few uplinks
+         * more the group may have fewer cores. */
+        for (uint32_t more = up + 1; more <= net->out.spine_down; more++) {
+            uint32_t cores =
+                smallest_divisor(more, ceil_div((uint64_t)net->unit_pods * more, radix));
+            if (cores && (!net->out.group_cores || cores < net->out.group_cores) &&
+                spine_holds(net, net->out.spine_down, more)) {
+                net->out.group_cores = cores;
+                net->out.spine_up = more;
+            }
+        }
+        up = net->out.spine_up;
         net->core_pair_links = net->out.group_cores ? up / net->out.group_cores : 0;
     }
     /* More cores than uplinks: a spine could not reach them all. */
@@ -305,27 +214,35 @@ static bool size_three_tiers(struct net_plan *net)
     return false;
 }
 
-/* One switch, or it is no single tier. */
-static bool size_one_tier(struct net_plan *net)
+bool plan_tiers_above(struct net_plan *net, const struct leaf_split *split,
+                      const struct tier_range *range)
 {
+    for (uint32_t tiers = range->first > 2 ? range->first : 2; tiers <= range->last; tiers++) {
+        net->out.tiers = tiers;
+        net->unit_spines = net->unit_cores = 0;
+        plan_count_leaves(net, split);
+        if (tiers == 2 ? size_two_tiers(net) : size_three_tiers(net)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One switch, where the spec allows a single tier and all hosts find place on it. */
+static bool size_one_tier(struct net_plan *net, const struct tier_range *range, struct myr_err *err,
+                          int *ret_error)
+{
+    struct leaf_split split;
+    net->out.tiers = 1;
+    *ret_error = range->first > 1 ? MYR_OK : plan_split_leaf(net, 1, &split, err);
+    if (range->first > 1 || *ret_error < 0) {
+        return false;
+    }
+    net->unit_spines = net->unit_cores = 0;
+    plan_count_leaves(net, &split);
     net->unit_pods = 1;
     net->out.pod_leaves = 1;
     return net->unit_leaves == 1;
-}
-
-/* False: so many tiers do not carry it. An error means that no number of tiers would. */
-static bool size_tiers(struct net_plan *net, uint32_t tiers, struct myr_err *err, int *ret_error)
-{
-    net->out.tiers = tiers;
-    net->unit_spines = net->unit_cores = 0;
-    *ret_error = split_leaf(net, err);
-    if (*ret_error < 0) {
-        return false;
-    }
-    count_leaves(net);
-    return tiers == 1   ? size_one_tier(net)
-           : tiers == 2 ? size_two_tiers(net)
-                        : size_three_tiers(net);
 }
 
 /* Which numbers of pods there are around the one that was asked for, at its place. */
@@ -473,33 +390,56 @@ static int check_keys(struct plan *plan, const struct net_plan *net, struct myr_
     return MYR_OK;
 }
 
+/* Sized for the ratio itself. An error: it cannot be built, and why. */
+static int size_asked(const struct plan *plan, struct net_plan *net, const struct tier_range *range,
+                      struct myr_err *err)
+{
+    struct leaf_split split;
+    int rc;
+    if (size_one_tier(net, range, err, &rc)) {
+        return MYR_OK;
+    }
+    MYR_TRY(rc);
+    if (range->last > 1) {
+        net->out.tiers = range->first > 2 ? range->first : 2;
+        MYR_TRY(plan_split_leaf(net, net->oversubscription[0], &split, err));
+        if (plan_tiers_above(net, &split, range)) {
+            return MYR_OK;
+        }
+    }
+    return too_big(plan, net, err);
+}
+
 /* The fewest tiers that carry it, from the least that the spec allows. Rails need spines to join
  * them, islands and pods a third tier. */
 int plan_size_clos(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     const struct myr_spec_net *spec = net->spec;
-    bool may_be_one = net->out.topology != MYR_TOPOLOGY_RAIL;
-    uint32_t first = spec->tiers                         ? spec->tiers
-                     : spec->islands || spec->pod_leaves ? 3
-                     : may_be_one                        ? 1
-                                                         : 2;
-    uint32_t last = spec->tiers ? spec->tiers : MYR_SPEC_TIERS_MAX;
+    const bool may_be_one = net->out.topology != MYR_TOPOLOGY_RAIL;
+    struct tier_range range = {
+        .first = spec->tiers                         ? spec->tiers
+                 : spec->islands || spec->pod_leaves ? 3
+                 : may_be_one                        ? 1
+                                                     : 2,
+        .last = spec->tiers ? spec->tiers : MYR_SPEC_TIERS_MAX,
+    };
     plan_host_slots(net);
-    /* An error stops the search: more tiers would not help against it. */
-    for (uint32_t tiers = first; tiers <= last; tiers++) {
-        int rc;
-        if (size_tiers(net, tiers, err, &rc)) {
-            finish(plan, net);
-            MYR_TRY(check_keys(plan, net, err));
-            return net->link_total > PLAN_LINKS_MAX
-                       ? myr_doc_error(err, net->node, MYR_ERANGE,
-                                       "%llu links are more than one design may have (%u)",
-                                       (unsigned long long)net->link_total, PLAN_LINKS_MAX)
-                       : MYR_OK;
+    struct net_plan asked = *net;
+    struct myr_err refusal = {};
+    int rc = size_asked(plan, &asked, &range, &refusal);
+    /* What cannot be built at this ratio may be at a lower one. */
+    if (!plan_walk_ratios(plan, net, &range, rc == MYR_OK ? &asked : NULL)) {
+        *net = asked;
+        if (err) {
+            *err = refusal;
         }
-        if (rc < 0) {
-            return rc;
-        }
+        return rc;
     }
-    return too_big(plan, net, err);
+    finish(plan, net);
+    MYR_TRY(check_keys(plan, net, err));
+    return net->link_total > PLAN_LINKS_MAX
+               ? myr_doc_error(err, net->node, MYR_ERANGE,
+                               "%llu links are more than one design may have (%u)",
+                               (unsigned long long)net->link_total, PLAN_LINKS_MAX)
+               : MYR_OK;
 }
