@@ -49,7 +49,8 @@ static void advise_fill(struct plan *plan)
     }
     uint32_t fewer = sized(plan, &trial, MYR_NET_COMPUTE, &dense);
     /* Not to be built, or nothing gained. */
-    if (fewer == 0 || fewer >= switches_of(plan, MYR_NET_COMPUTE)) {
+    if (fewer == 0 || fewer >= switches_of(plan, MYR_NET_COMPUTE) ||
+        (dense.core >= out->core && dense.spine >= out->spine)) {
         return;
     }
     /* The tier that shrinks is named: the cores where there are fewer, else the spines. */

@@ -390,12 +390,13 @@ static int check_keys(struct plan *plan, const struct net_plan *net, struct myr_
     return MYR_OK;
 }
 
-/* Sized for the ratio itself. An error: it cannot be built, and why. */
+/* Sized for the ratio itself. An error: it cannot be built, and why; 'ret_split': a leaf could. */
 static int size_asked(const struct plan *plan, struct net_plan *net, const struct tier_range *range,
-                      struct myr_err *err)
+                      bool *ret_split, struct myr_err *err)
 {
     struct leaf_split split;
     int rc;
+    *ret_split = false;
     if (size_one_tier(net, range, err, &rc)) {
         return MYR_OK;
     }
@@ -403,6 +404,7 @@ static int size_asked(const struct plan *plan, struct net_plan *net, const struc
     if (range->last > 1) {
         net->out.tiers = range->first > 2 ? range->first : 2;
         MYR_TRY(plan_split_leaf(net, net->oversubscription[0], &split, err));
+        *ret_split = true;
         if (plan_tiers_above(net, &split, range)) {
             return MYR_OK;
         }
@@ -426,15 +428,18 @@ int plan_size_clos(struct plan *plan, struct net_plan *net, struct myr_err *err)
     plan_host_slots(net);
     struct net_plan asked = *net;
     struct myr_err refusal = {};
-    int rc = size_asked(plan, &asked, &range, &refusal);
-    /* What cannot be built at this ratio may be at a lower one. */
-    if (!plan_walk_ratios(plan, net, &range, rc == MYR_OK ? &asked : NULL)) {
+    bool split;
+    int rc = size_asked(plan, &asked, &range, &split, &refusal);
+    /* Where no fabric of such leaves is large enough, one of a lower ratio may be. */
+    bool walked = split && plan_walk_ratios(plan, net, &range, &asked, rc == MYR_OK);
+    if (!walked && rc < 0) {
         *net = asked;
         if (err) {
             *err = refusal;
         }
         return rc;
     }
+    *net = walked ? *net : asked;
     finish(plan, net);
     MYR_TRY(check_keys(plan, net, err));
     return net->link_total > PLAN_LINKS_MAX

@@ -191,16 +191,46 @@ int room_rest(struct room *room, struct myr_err *err)
     return put_items(room, err);
 }
 
+/* Whether a switch stands in the middle of the servers of its rack. */
+static bool is_in_middle(const struct room *room, uint32_t device)
+{
+    const struct myr_network *net = &room->plan->nets[MYR_NET_COMPUTE].out;
+    return room->in_middle && device - net->first_leaf < net->leaf;
+}
+
+/* What stands in the middle of a rack: below it is half of the servers. */
+struct middle {
+    uint32_t units, servers; /* of the switches there; still to come below them */
+    uint32_t unit;           /* the next free one */
+};
+
+static struct middle *find_middles(const struct room *room)
+{
+    struct middle *middles = MYR_ARENA_NEW(room->arena, struct middle, room->rack_count);
+    for (uint32_t i = 0; i < room->plan->design.device_count; i++) {
+        if (is_in_middle(room, i)) {
+            middles[room->device_rack[i]].units += (uint32_t)room_load(room, i).units;
+        }
+    }
+    for (uint32_t i = 0; i < room->rack_count; i++) {
+        middles[i].servers = room->racks[i].servers / 2;
+        middles[i].unit = middles[i].units && !middles[i].servers ? 1 : 0;
+    }
+    return middles;
+}
+
 /* Servers from the bottom, other hosts above them, switches from the top. */
 void room_units(struct room *room)
 {
     const struct myr_design *design = &room->plan->design;
+    struct middle *middles = find_middles(room);
     uint32_t nodes = room->plan->server->server.nodes;
     /* By rack: the next free unit from below, and the lowest one taken from above. */
     uint32_t *low = MYR_ARENA_NEW(room->arena, uint32_t, room->rack_count);
     uint32_t *high = MYR_ARENA_NEW(room->arena, uint32_t, room->rack_count);
     for (uint32_t i = 0; i < room->rack_count; i++) {
-        low[i] = 1;
+        /* A lone server stands above its leaf. */
+        low[i] = 1 + (middles[i].unit ? middles[i].units : 0);
         high[i] = (uint32_t)room->rack.units + 1;
     }
     /* The lowest unit of the server in hand, which its nodes share. */
@@ -211,8 +241,14 @@ void room_units(struct room *room)
             uint32_t node = i - design->head->first_node;
             uint32_t units = (uint32_t)room->groups[room_group(room, node / nodes)].units;
             if (node % nodes == 0) {
+                struct middle *middle = &middles[rack];
                 base = low[rack];
                 low[rack] += units;
+                middle->servers -= middle->servers > 0;
+                if (middle->units && !middle->servers && !middle->unit) {
+                    middle->unit = low[rack];
+                    low[rack] += middle->units;
+                }
             }
             /* Nodes of a server share its units evenly. */
             room->device_unit[i] = (uint16_t)(base + node % nodes * units / nodes);
@@ -222,7 +258,10 @@ void room_units(struct room *room)
         if (kind >= MYR_DEVICE_PDU) {
             continue; /* at the back of the rack, or beside it */
         }
-        if (is_host(kind)) {
+        if (is_in_middle(room, i)) {
+            room->device_unit[i] = (uint16_t)middles[rack].unit;
+            middles[rack].unit += units;
+        } else if (is_host(kind)) {
             room->device_unit[i] = (uint16_t)low[rack];
             low[rack] += units;
         } else {

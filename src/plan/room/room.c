@@ -360,6 +360,10 @@ static int run(struct room *room, struct myr_err *err)
     /* Cables are cut for the places they have now; the bound looks at all other cuts too. */
     room_cut_cables(room);
     room->out.lower_bound_mm = room_bound_mm(room);
+    /* It is of layers that are cut alike: where single cages are not, no bound is known. */
+    if (room_cut_cages(room)) {
+        room->out.lower_bound_mm = 0;
+    }
     room_lengths(room);
     room_trays(room);
     room_headroom(room);

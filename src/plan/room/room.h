@@ -96,6 +96,8 @@ struct room {
     MYR_VEC(struct myr_rack_item) items;
     MYR_VEC(uint32_t) devices_of;   /* scratch */
     uint32_t lost_least, lost_most; /* places for servers that a rack may lose to switches */
+    bool in_middle;                 /* leaves stand in the middle of a rack */
+    bool in_racks;                  /* with all their servers, which one rack holds */
     bool banded;                    /* blocks are cut from bands of rows */
     bool gathered;                  /* all upper switches in one building */
     double flatness;                /* how much the upper switches keep to the centre's row */
@@ -105,6 +107,8 @@ struct room {
     struct start starts[ROOM_STARTS]; /* the shortest first */
     /* How many times more the annealing counts the cables of a layer, for it to become short. */
     uint8_t pull[MYR_NET_COUNT][MYR_LAYER_COUNT];
+    /* Copper for the cages of a kind of hosts, or of a layer, that are near; or none. */
+    uint16_t near_host[MYR_NET_COUNT][PLAN_HOSTS_MAX];
     struct myr_room out; /* what the design will say of the room */
 };
 
@@ -214,6 +218,10 @@ void room_wire_again(struct room *room);
 void room_keep_cut(const struct room *room, struct cut *ret);
 void room_kinds_as(struct room *room, const struct cut *cut);
 void room_cut_as(struct room *room, const struct cut *cut);
+
+/* cages.c: cages of a layer of fibre whose links are all short get copper of several links; true
+ * where there are any, and links share other cables now. */
+bool room_cut_cages(struct room *room);
 
 /* lengths.c: cables of the right length, trays, headroom */
 void room_lengths(struct room *room);

@@ -32,8 +32,9 @@ bool plan_tiers_above(struct net_plan *net, const struct leaf_split *split,
 /*
  * A ratio is a limit: what has no more than was asked is as good. Of all splits up to the ratio
  * this takes one that needs no more switches, links or modules than any lower ratio did, so that
- * asking for less never costs more. 'asked' is what was sized for the ratio itself, NULL where that
- * cannot be built; false: there is nothing to be built.
+ * asking for less never costs more. 'asked' is what was sized for the ratio itself, as far as it
+ * came; 'built': it can be. False: 'net' is left alone, as the ratio is no limit here, or there is
+ * nothing to be built.
  */
 bool plan_walk_ratios(struct plan *plan, struct net_plan *net, const struct tier_range *range,
-                      const struct net_plan *asked);
+                      const struct net_plan *asked, bool built);

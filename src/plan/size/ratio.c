@@ -229,32 +229,32 @@ static bool may_walk(const struct net_plan *net, const struct tier_range *range)
 }
 
 /* Only where the asked ratio was left for a lower one. */
-static void tell_walk(struct plan *plan, const struct net_plan *asked, const struct net_plan *built)
+static void tell_walk(struct plan *plan, const struct net_plan *asked, const struct net_plan *net,
+                      bool built)
 {
     char wanted[32], taken[32];
-    if (asked->out.leaf_down == built->out.leaf_down && asked->out.leaf_up == built->out.leaf_up) {
+    if (asked->out.leaf_down == net->out.leaf_down && asked->out.leaf_up == net->out.leaf_up) {
         return;
     }
+    uint32_t fabrics = net->out.units * net->out.planes;
     uint64_t before = (uint64_t)asked->unit_leaves + asked->unit_spines + asked->unit_cores;
-    uint64_t after = (uint64_t)built->unit_leaves + built->unit_spines + built->unit_cores;
-    uint32_t fabrics = built->out.units * built->out.planes;
-    plan_finding(plan, MYR_SEVERITY_INFO, "ratio-below-asked", myr_net_names[built->id],
+    uint64_t after = (uint64_t)net->unit_leaves + net->unit_spines + net->unit_cores;
+    const char *why = built ? myr_arena_printf(plan->arena, "need more: %s switches",
+                                               myr_u64_grouped(before * fabrics, wanted))
+                            : "carry too few hosts";
+    plan_finding(plan, MYR_SEVERITY_INFO, "ratio-below-asked", myr_net_names[net->id],
                  "'leaf_down' and 'leaf_up' give the ports of a leaf as they are to be",
-                 "%u hosts and %u uplinks on a leaf, as %g:1 has them, need more: %s switches; %u "
-                 "and %u are built, with %s",
-                 asked->out.leaf_down, asked->out.leaf_up, built->oversubscription[0],
-                 myr_u64_grouped(before * fabrics, wanted), built->out.leaf_down,
-                 built->out.leaf_up, myr_u64_grouped(after * fabrics, taken));
+                 "%u hosts and %u uplinks on a leaf, as %g:1 has them, %s; %u and %u are built, "
+                 "with %s",
+                 asked->out.leaf_down, asked->out.leaf_up, net->oversubscription[0], why,
+                 net->out.leaf_down, net->out.leaf_up, myr_u64_grouped(after * fabrics, taken));
 }
 
 bool plan_walk_ratios(struct plan *plan, struct net_plan *net, const struct tier_range *range,
-                      const struct net_plan *asked)
+                      const struct net_plan *asked, bool built)
 {
-    if (!may_walk(net, range) || (asked && asked->out.tiers == 1)) {
-        if (asked) {
-            *net = *asked;
-        }
-        return asked;
+    if (!may_walk(net, range)) {
+        return false;
     }
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     myr_arena_init(&arena);
@@ -268,9 +268,7 @@ bool plan_walk_ratios(struct plan *plan, struct net_plan *net, const struct tier
     walk_all(walk, &all, ratio);
     if (walk->any) {
         *net = walk->best;
-        if (asked) {
-            tell_walk(plan, asked, net);
-        }
+        tell_walk(plan, asked, net, built);
     }
     return walk->any;
 }
