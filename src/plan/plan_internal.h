@@ -133,6 +133,7 @@ struct plan {
     MYR_VEC(struct myr_figure) figures; /* storage, power, cooling: each with its rule */
     const struct myr_part *uncountable; /* the first part with which the price overflowed */
     uint32_t next_link, next_cable;     /* ids of what is laid next */
+    uint32_t *managed_place; /* of management ports; NULL: each at its number (room/managed.c) */
     /* By port that a cable's head is in: copper where the layer is of fibre, else
      * MYR_CABLETYPE_NONE. NULL until a room knows how near things are (room/cages.c). */
     uint16_t *near_kind;

@@ -484,6 +484,7 @@ static void wire_managed(struct layer_wiring *wiring)
         const struct host_class *hosts = &net->hosts[i];
         for (uint32_t k = 0; hosts->managed && k < hosts->count * hosts->nic_ports; k++) {
             uint32_t at = hosts->start + k;
+            at = wiring->plan->managed_place ? wiring->plan->managed_place[at] : at;
             /* One home each: ports fill the switches of a row in turns. */
             uint32_t slot = net->nodes + at / net->nic_ports, home = at % net->nic_ports;
             uint32_t access = out->first_access + slot / out->leaf_down * net->nic_ports + home;

@@ -44,7 +44,7 @@ static int compare_i64(const void *a, const void *b)
 }
 
 /* The rack in the middle of all that hangs on the switch; the hall's centre when nothing does. */
-static uint32_t middle_of(struct room *room, uint32_t device)
+uint32_t room_middle_of(struct room *room, uint32_t device)
 {
     const struct myr_design *design = &room->plan->design;
     uint32_t ports = design->first_port[device + 1] - design->first_port[device];
@@ -97,7 +97,7 @@ static int put_devices(struct room *room, bool (*wanted)(uint32_t kind), struct 
             /* Switches stand among what hangs on them, hosts near the middle of the first building.
              */
             bool middle = is_host(design->place[i].kind);
-            uint32_t target = middle ? room->halls[0].centre : middle_of(room, i);
+            uint32_t target = middle ? room->halls[0].centre : room_middle_of(room, i);
             MYR_TRY(put(room, i, target, err));
         }
     }
@@ -186,6 +186,7 @@ int room_rest(struct room *room, struct myr_err *err)
     }
     MYR_TRY(put_devices(room, is_host, err));
     room_strips_about(room);
+    room_deal_managed(room);
     MYR_TRY(put_devices(room, is_lower, err));
     MYR_TRY(put_devices(room, is_upper, err));
     return put_items(room, err);

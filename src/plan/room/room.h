@@ -186,6 +186,13 @@ MYR_MUST_USE int room_place_all(struct room *room, struct myr_err *err);
 MYR_MUST_USE int room_rest(struct room *room, struct myr_err *err);
 void room_units(struct room *room);
 
+/* The rack in the middle of all that hangs on a device; the centre of the first hall when nothing
+ * does that has a place yet. */
+uint32_t room_middle_of(struct room *room, uint32_t device);
+/* managed.c: management ports of what has its place, each to a switch that is near. Once: all other
+ * placements keep these. */
+void room_deal_managed(struct room *room);
+
 /* feeds.c: power and cooling chains */
 MYR_MUST_USE int room_feeds(struct room *room, struct myr_err *err);
 /* Power strips and cooling units with a management port: about where, for the switches that they
