@@ -93,6 +93,8 @@ struct myr_part_server {
     uint32_t scale_up_switches; /* in one node when nodes is 1, else in the whole server */
     const char *scale_up_kind;
     const char *dpu; /* part, or NULL */
+    /* Of a rack-scale system: first unit and how many trays of 1 U, for each run of them. */
+    struct myr_speeds node_trays, switch_trays, power_shelves;
     struct myr_server_nics nics[MYR_NET_COUNT];
 };
 

@@ -175,6 +175,21 @@ static int put_items(struct room *room, struct myr_err *err)
     return MYR_OK;
 }
 
+void room_reserve(struct room *room, bool open)
+{
+    uint32_t every = room->reserve_every;
+    for (uint32_t i = every / 2; every && i < room->rack_count; i += every) {
+        struct load *left = &room->racks[i].left;
+        if (open) {
+            room_give(&room->racks[i], &room->server);
+        } else {
+            left->watts -= room->server.watts;
+            left->units -= room->server.units;
+            left->grams -= room->server.grams;
+        }
+    }
+}
+
 /* Hosts before their switches, and these before the ones above: each stands in the middle of what
  * is there. Strips stand about where they will be, as they pull their switches. */
 int room_rest(struct room *room, struct myr_err *err)
@@ -187,6 +202,7 @@ int room_rest(struct room *room, struct myr_err *err)
     MYR_TRY(put_devices(room, is_host, err));
     room_strips_about(room);
     room_deal_managed(room);
+    room_reserve(room, true);
     MYR_TRY(put_devices(room, is_lower, err));
     MYR_TRY(put_devices(room, is_upper, err));
     return put_items(room, err);
@@ -220,6 +236,48 @@ static struct middle *find_middles(const struct room *room)
     return middles;
 }
 
+/* Unit of a tray in its server, from 0; MYR_NONE where there are not so many. */
+static uint32_t tray_unit(const struct myr_speeds *runs, uint32_t tray)
+{
+    for (uint32_t i = 0; i + 1 < runs->count; i += 2) {
+        if (tray < runs->items[i + 1]) {
+            return runs->items[i] - 1 + tray;
+        }
+        tray -= runs->items[i + 1];
+    }
+    return MYR_NONE;
+}
+
+/* Of a server whose lowest unit is 'base'; without a layout the nodes share its units evenly. */
+static uint32_t node_unit(const struct room *room, uint32_t server, uint32_t node, uint32_t base)
+{
+    const struct plan_group *group = &room->plan->groups[room_group(room, server)];
+    uint32_t unit = tray_unit(&group->server->server.node_trays, node);
+    uint32_t units = (uint32_t)room->groups[room_group(room, server)].units;
+    return base + (unit != MYR_NONE ? unit : node * units / group->server->server.nodes);
+}
+
+/* What else is in a rack-scale system: it needs nothing beside what the whole of it does. */
+static void put_trays(struct room *room, uint32_t server, uint32_t base)
+{
+    const struct plan_group *group = &room->plan->groups[room_group(room, server)];
+    const struct {
+        const struct myr_speeds *runs;
+        const char *part;
+    } kinds[] = {{&group->server->server.switch_trays, "nvlink-switch-tray"},
+                 {&group->server->server.power_shelves, "power-shelf"}};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(kinds); i++) {
+        uint32_t unit;
+        for (uint32_t n = 0; (unit = tray_unit(kinds[i].runs, n)) != MYR_NONE; n++) {
+            struct myr_rack_item item = {.part = plan_string(room->plan, kinds[i].part),
+                                         .rack = room->server_rack[server],
+                                         .units = 1,
+                                         .unit = base + unit};
+            myr_vec_push(&room->items, item);
+        }
+    }
+}
+
 /* Servers from the bottom, other hosts above them, switches from the top. */
 void room_units(struct room *room)
 {
@@ -245,14 +303,14 @@ void room_units(struct room *room)
                 struct middle *middle = &middles[rack];
                 base = low[rack];
                 low[rack] += units;
+                put_trays(room, node / nodes, base);
                 middle->servers -= middle->servers > 0;
                 if (middle->units && !middle->servers && !middle->unit) {
                     middle->unit = low[rack];
                     low[rack] += middle->units;
                 }
             }
-            /* Nodes of a server share its units evenly. */
-            room->device_unit[i] = (uint16_t)(base + node % nodes * units / nodes);
+            room->device_unit[i] = (uint16_t)node_unit(room, node / nodes, node % nodes, base);
             continue;
         }
         uint32_t units = (uint32_t)room_load(room, i).units;
@@ -274,6 +332,9 @@ void room_units(struct room *room)
     /* Items stand above the hosts; for all of them units were counted down already. */
     for (size_t i = 0; i < room->items.count; i++) {
         struct myr_rack_item *item = &room->items.items[i];
+        if (item->unit) {
+            continue; /* within its server */
+        }
         item->unit = low[item->rack];
         low[item->rack] += item->units;
         MYR_ASSERT(low[item->rack] <= high[item->rack]);

@@ -101,6 +101,8 @@ struct room {
     bool banded;                    /* blocks are cut from bands of rows */
     bool gathered;                  /* all upper switches in one building */
     double flatness;                /* how much the upper switches keep to the centre's row */
+    uint32_t reserve_every;         /* racks, of which one leaves a server's place open; or 0 */
+    bool widens;                    /* the room gets as wide as it must be */
     uint32_t pairs;                 /* of racks whose power was dealt out anew */
     uint32_t missing;               /* servers without a place in the last attempt */
     uint32_t start_count;
@@ -192,6 +194,9 @@ uint32_t room_middle_of(struct room *room, uint32_t device);
 /* managed.c: management ports of what has its place, each to a switch that is near. Once: all other
  * placements keep these. */
 void room_deal_managed(struct room *room);
+
+/* Keeps places open for access switches where servers fill racks to the last, or opens them. */
+void room_reserve(struct room *room, bool open);
 
 /* feeds.c: power and cooling chains */
 MYR_MUST_USE int room_feeds(struct room *room, struct myr_err *err);
