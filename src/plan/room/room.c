@@ -296,7 +296,7 @@ static int place(struct room *room, struct myr_err *err)
                        (uint64_t)rows * room->spec->building_count);
     columns = (uint32_t)most(columns, columns_for(room->spec, least_racks(room)));
     columns = (uint32_t)most(columns, room->spec->spine_column);
-    uint32_t small = 0;
+    uint32_t small = columns - 1; /* fewer hold not even the servers */
     int rc;
     /* Too small is the only error that more columns help against. */
     while ((rc = place_in(room, columns, err)) == MYR_ERANGE && columns < columns_most &&
@@ -313,7 +313,8 @@ static int check_zones(const struct room *room, struct myr_err *err)
     const struct myr_spec_room *spec = room->spec;
     const struct myr_doc *zones = myr_doc_get(spec->node, "zones");
     const struct myr_room_range *leaf = &spec->leaf_rows;
-    uint32_t far = leaf->first > leaf->last ? leaf->first : leaf->last, rows = 0, columns = 0;
+    uint32_t near = leaf->first < leaf->last ? leaf->first : leaf->last, rows = 0, columns = 0;
+    uint32_t far = leaf->first + leaf->last - near;
     for (uint32_t i = 0; i < spec->building_count; i++) {
         const struct myr_spec_building *building = &spec->buildings[i];
         uint32_t own = building->rows ? building->rows : rows_of(spec);
@@ -330,7 +331,7 @@ static int check_zones(const struct room *room, struct myr_err *err)
                          wide ? myr_arena_printf(room->arena, " and %u columns", wide) : "");
         }
     }
-    if (far > rows) {
+    if (near > rows) {
         return myr_doc_error(err, zones ? zones : spec->node, MYR_ERANGE,
                              "'leaf_rows' is %u-%u, rows 1 to %u are expected", leaf->first,
                              leaf->last, rows);

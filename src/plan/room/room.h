@@ -10,7 +10,7 @@
 #include "plan_internal.h"
 
 #define ROOM_NONE         UINT32_MAX
-#define ROOM_STEPS        24      /* lengths of cables that are sold */
+#define ROOM_STEPS        25      /* lengths of cables that are sold */
 #define ROOM_ROWS_DEFAULT 20      /* of a room that does not say */
 #define ROOM_PIECES_MAX   1000000 /* in racks beside the devices; a design has a record for each */
 
