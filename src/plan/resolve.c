@@ -351,31 +351,12 @@ static void resolve_oversubscription(struct net_plan *net)
     }
 }
 
-/* Homes of an access network: as many as every node has ports, whichever group comes first. */
-static void fewest_ports(const struct plan *plan, struct net_plan *net)
-{
-    for (uint32_t i = 0; i < plan->group_count; i++) {
-        const struct plan_group *group = &plan->groups[i];
-        const struct myr_server_nics *nics = &group->server->server.nics[net->id];
-        uint32_t part =
-            nics->nic ? myr_catalog_find(plan->catalog, myr_str_from(nics->nic)) : MYR_PART_NONE;
-        if (group->networks & 1U << net->id && part != MYR_PART_NONE) {
-            const struct myr_part_nic *nic = &part_at(plan, part)->nic;
-            uint32_t ports = nics->count * nic->cages * nic->cage_ports;
-            net->nic_ports = ports && ports < net->nic_ports ? ports : net->nic_ports;
-        }
-    }
-}
-
 /* The first group on a network decides its speed, which all cards have (parts/agree.c); the others
  * must be able to run at it. */
 static int resolve_groups(struct plan *plan, struct net_plan *net, uint32_t nic_part,
                           struct myr_err *err)
 {
-    if (net->out.topology == MYR_TOPOLOGY_ACCESS && !net->spec->nic_ports &&
-        net->spec->pins[MYR_PIN_NIC] == MYR_PART_NONE) {
-        fewest_ports(plan, net);
-    }
+    net->nic_ports = cards_homes(plan, net);
     for (uint32_t i = 0; i < plan->group_count; i++) {
         const struct plan_group *group = &plan->groups[i];
         uint32_t ports = net->nic_ports, part = nic_part;

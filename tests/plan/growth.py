@@ -309,8 +309,7 @@ class TooMany(Exception):
 
 
 def in_role(old, new, net, layer):
-    """Installed links by pair, without those whose port plays another role now: a larger plan may
-    split a leaf otherwise, where the ratio is no whole one."""
+    """Installed links by pair, without those whose port plays another role now."""
     leaf_ups = {row["a_port"] for row in new.layer(net, "leaf_spine")}
     ups = {row["a_port"] for row in new.layer(net, "spine_core")}
     downs = {row["b_port"] for row in new.layer(net, "leaf_spine")}
@@ -593,8 +592,7 @@ def main():
                     else:
                         failed += 1
                         print(f"--seed {args.seed}, pair {job[2]}: {wrong}")
-                        for end in "ab":
-                            print((folder / f"{job[2]}{end}.yaml").read_text())
+                        print(*((folder / f"{job[2]}{end}.yaml").read_text() for end in "ab"))
     print(f"grow: {dict(seen)}, {failed} failed")
     return 1 if failed or seen["tried"] + seen["checked"] < args.count else 0
 

@@ -38,13 +38,12 @@ def large_hall(rng):
             "rack_u": rng.choice((42, 48, 52)), "place": rng.choice(("aligned", "shortest"))}
     if rng.random() < 0.3:
         room["managed"] = True
-    nets = {"compute": {"switch": rng.choice(("sn5600", "mqm9790")) if servers < 6000 else "sn5600"},
-            "oob": {}}
+    switch = rng.choice(("sn5600", "mqm9790")) if servers < 6000 else "sn5600"
+    nets = {"compute": {"switch": switch}, "oob": {}}
     if rng.random() < 0.3:
         nets["service"] = {}
-    return {"servers": servers, "server": rng.choice(("h100-8gpu", "h200-8gpu", "mi300x-8gpu"))
-            if nets["compute"]["switch"] == "sn5600" else "h100-8gpu", "networks": nets,
-            "room": room}
+    makes = ("h100-8gpu", "h200-8gpu", "mi300x-8gpu") if switch == "sn5600" else ("h100-8gpu",)
+    return {"servers": servers, "server": rng.choice(makes), "networks": nets, "room": room}
 
 
 def near_hall(rng):

@@ -239,3 +239,24 @@ void cards_agree(struct plan *plan, struct net_plan *net)
                      list_cards(plan, &cards));
     }
 }
+
+uint32_t cards_homes(const struct plan *plan, const struct net_plan *net)
+{
+    uint32_t homes = net->nic_ports;
+    if (net->out.topology != MYR_TOPOLOGY_ACCESS || net->spec->nic_ports ||
+        net->spec->pins[MYR_PIN_NIC] != MYR_PART_NONE) {
+        return homes;
+    }
+    for (uint32_t i = 0; i < plan->group_count; i++) {
+        const struct plan_group *group = &plan->groups[i];
+        const struct myr_server_nics *nics = &group->server->server.nics[net->id];
+        uint32_t part =
+            nics->nic ? myr_catalog_find(plan->catalog, myr_str_from(nics->nic)) : MYR_PART_NONE;
+        if (group->networks & 1U << net->id && part != MYR_PART_NONE) {
+            const struct myr_part_nic *nic = &part_at(plan, part)->nic;
+            uint32_t ports = nics->count * nic->cages * nic->cage_ports;
+            homes = ports && ports < homes ? ports : homes;
+        }
+    }
+    return homes;
+}

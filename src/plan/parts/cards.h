@@ -17,6 +17,8 @@ uint32_t card_variant(const struct plan *plan, const struct myr_spec_net *spec, 
 /* Technology and speed that the cards of all groups have become those of the network, where the
  * spec leaves them open. */
 void cards_agree(struct plan *plan, struct net_plan *net);
+/* Ports of a node on an access network: as many as every node has, whichever group comes first. */
+uint32_t cards_homes(const struct plan *plan, const struct net_plan *net);
 /* The speed of the network against those of the card. */
 MYR_MUST_USE int card_check_speed(const struct plan *plan, const struct net_plan *net,
                                   uint32_t part, struct myr_err *err);

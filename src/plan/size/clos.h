@@ -29,6 +29,12 @@ void plan_count_leaves(struct net_plan *net, const struct leaf_split *split);
 bool plan_tiers_above(struct net_plan *net, const struct leaf_split *split,
                       const struct tier_range *range);
 
+/* Leaves by which pods grow; how many pods there are at the most if so many are wanted; whether the
+ * leaves make as many islands as the spec wants. */
+uint32_t plan_pod_step(const struct net_plan *net);
+uint32_t plan_pods_for(const struct net_plan *net, uint32_t wanted);
+bool plan_cuts_into_islands(const struct net_plan *net);
+
 /*
  * A ratio is a limit: what has no more than was asked is as good. Of all splits up to the ratio
  * this takes one that needs no more switches, links or modules than any lower ratio did, so that
