@@ -331,8 +331,7 @@ def injections(old, new):
         total *= len(new) - i
     if total > TRIES_MAX:
         raise TooMany
-    for order in itertools.permutations(new, len(old)):
-        yield dict(zip(old, order))
+    yield from (dict(zip(old, order)) for order in itertools.permutations(new, len(old)))
 
 
 def dense_rows(uplinks, columns):
