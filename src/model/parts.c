@@ -115,6 +115,10 @@ static const struct field server_fields[] = {
     FIELD_ROW_U32("scale_up_switches", struct myr_part, server.scale_up_switches, 0, 4096),
     FIELD_ROW_TEXT("scale_up_kind", struct myr_part, server.scale_up_kind),
     FIELD_ROW_TEXT("dpu", struct myr_part, server.dpu),
+    /* Where in a rack-scale system things are: first unit and how many, for each run of them. */
+    FIELD_ROW_SPEEDS("node_trays", struct myr_part, server.node_trays),
+    FIELD_ROW_SPEEDS("switch_trays", struct myr_part, server.switch_trays),
+    FIELD_ROW_SPEEDS("power_shelves", struct myr_part, server.power_shelves),
 };
 
 /* catalog/optics.yaml, modules: the side of the cage, then that of the fibre. */

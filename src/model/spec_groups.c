@@ -71,12 +71,27 @@ static int read_group(struct myr_arena *arena, const struct myr_catalog *catalog
     return nodes.networks ? read_group_networks(nodes.networks, spec, group, err) : MYR_OK;
 }
 
+/* Nodes of the compute network are the first ones, whatever the order of the groups: later code
+ * counts them from 0. Groups that are alike in that keep their order. */
+static void put_compute_first(struct myr_spec *spec)
+{
+    for (uint32_t i = 1; i < spec->group_count; i++) {
+        struct myr_spec_group group = spec->groups[i];
+        uint32_t at = i;
+        while (at > 0 && group.networks & 1U << MYR_NET_COMPUTE &&
+               !(spec->groups[at - 1].networks & 1U << MYR_NET_COMPUTE)) {
+            spec->groups[at] = spec->groups[at - 1];
+            at--;
+        }
+        spec->groups[at] = group;
+    }
+}
+
 /* The total stands as the spec's own number of servers, so that later code asks one place. */
 int spec_read_groups(struct myr_arena *arena, const struct myr_catalog *catalog,
                      const struct myr_doc *node, struct myr_spec *spec, struct myr_err *err)
 {
     uint64_t servers = 0;
-    bool off = false; /* a group without the compute network came */
     MYR_TRY(myr_doc_expect(node, MYR_DOC_LIST, "groups", err));
     if (node->count < 1 || node->count > MYR_GROUPS_MAX) {
         return myr_doc_error(err, node, MYR_ERANGE, "'groups' has %u entries, 1 to %d are expected",
@@ -85,21 +100,13 @@ int spec_read_groups(struct myr_arena *arena, const struct myr_catalog *catalog,
     for (uint32_t i = 0; i < node->count; i++) {
         MYR_TRY(read_group(arena, catalog, node->items[i], spec, err));
         const struct myr_spec_group *group = &spec->groups[spec->group_count++];
-        /* Nodes of the compute network are the first ones: later code counts them from 0. */
-        bool on = group->networks & 1U << MYR_NET_COMPUTE;
-        if (on && off) {
-            return myr_doc_error(err, group->node, MYR_EINVAL,
-                                 "group '%.40s' hangs on the compute network behind one that does "
-                                 "not; put those that do first",
-                                 group->name);
-        }
-        off = off || !on;
         servers += group->servers;
     }
     if (servers > MYR_SPEC_SERVERS_MAX) {
         return myr_doc_error(err, node, MYR_ERANGE, "%llu servers in all groups, at most %d",
                              (unsigned long long)servers, MYR_SPEC_SERVERS_MAX);
     }
+    put_compute_first(spec);
     if (!(spec->groups[0].networks & 1U << MYR_NET_COMPUTE)) {
         return myr_doc_error(err, node, MYR_EINVAL, "no group hangs on the compute network");
     }

@@ -86,8 +86,7 @@ static const struct {
      "s:2:9: no group hangs on the compute network"},
     {NETS "groups:\n- {name: a, servers: 1, server: h100-8gpu, networks: [storage]}\n"
           "- {name: b, servers: 1, server: h100-8gpu}\n",
-     "s:4:3: group 'b' hangs on the compute network behind one that does not; put those that do "
-     "first"},
+     "1 x h100-8gpu b 0xb line 4, 1 x h100-8gpu a 0x2 line 3, in all 2 x h100-8gpu"},
     {"servers: 1\nserver: h100-8gpu\nitems:\n- {part: firewall}\n"
      "- {part: cx7-400g, per: server, quantity: 2.5, system: x, name: y}\n",
      "in all 1 x h100-8gpu; 1 x firewall per piece of other, -, line 4; 2.5 x cx7-400g-osfp per "

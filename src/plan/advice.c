@@ -6,9 +6,9 @@
  */
 
 /* Of tiers that advice is about; access networks are not tried. */
-static uint32_t switches_of(const struct plan *plan)
+static uint32_t switches_of(const struct plan *plan, enum myr_net_id id)
 {
-    const struct myr_network *out = &plan->nets[MYR_NET_COMPUTE].out;
+    const struct myr_network *out = &plan->nets[id].out;
     return out->leaf + out->spine + out->core;
 }
 
@@ -17,7 +17,8 @@ static uint32_t switches_of(const struct plan *plan)
  * plan of its own in an arena of its own: neither findings nor strings of the trial reach the real
  * one. Its first string is the empty one, for offset 0 means that everywhere.
  */
-static uint32_t sized(const struct plan *plan, const struct myr_spec *spec, struct myr_network *ret)
+static uint32_t sized(const struct plan *plan, const struct myr_spec *spec, enum myr_net_id id,
+                      struct myr_network *ret)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     struct myr_err err = {};
@@ -27,8 +28,8 @@ static uint32_t sized(const struct plan *plan, const struct myr_spec *spec, stru
     trial->catalog = plan->catalog;
     trial->spec = spec;
     (void)plan_string(trial, "");
-    uint32_t switches = plan_size(trial, &err) == MYR_OK ? switches_of(trial) : 0;
-    *ret = trial->nets[MYR_NET_COMPUTE].out;
+    uint32_t switches = plan_size(trial, &err) == MYR_OK ? switches_of(trial, id) : 0;
+    *ret = trial->nets[id].out;
     plan_release(trial);
     return switches;
 }
@@ -46,9 +47,10 @@ static void advise_fill(struct plan *plan)
     if (out->fill != MYR_FILL_REGULAR || out->tiers < 2) {
         return;
     }
-    uint32_t fewer = sized(plan, &trial, &dense);
+    uint32_t fewer = sized(plan, &trial, MYR_NET_COMPUTE, &dense);
     /* Not to be built, or nothing gained. */
-    if (fewer == 0 || fewer >= switches_of(plan)) {
+    if (fewer == 0 || fewer >= switches_of(plan, MYR_NET_COMPUTE) ||
+        (dense.core >= out->core && dense.spine >= out->spine)) {
         return;
     }
     /* The tier that shrinks is named: the cores where there are fewer, else the spines. */
@@ -72,12 +74,12 @@ static void advise_tiers(struct plan *plan)
     trial.nets[MYR_NET_COMPUTE].tiers = 2;
     /* Both say how pods are cut, and there are none with two tiers. */
     trial.nets[MYR_NET_COMPUTE].islands = trial.nets[MYR_NET_COMPUTE].pod_leaves = 0;
-    uint32_t fewer = sized(plan, &trial, &two);
-    if (fewer > 0 && fewer < switches_of(plan)) {
+    uint32_t fewer = sized(plan, &trial, MYR_NET_COMPUTE, &two);
+    if (fewer > 0 && fewer < switches_of(plan, MYR_NET_COMPUTE)) {
         plan_finding(plan, MYR_SEVERITY_INFO, "advice-tiers", "compute",
                      "'tiers: 2', where islands are not wanted for their own sake",
                      "'tiers: 2' carries all hosts with %u switches instead of %u", fewer,
-                     switches_of(plan));
+                     switches_of(plan, MYR_NET_COMPUTE));
     }
 }
 
@@ -110,11 +112,65 @@ static void advise_islands(struct plan *plan)
                  out->pod_leaves == 1 ? "is" : "are");
 }
 
+/* What all switches of a network could switch together, were they of this part. */
+static uint64_t capacity(const struct myr_part *part, uint32_t switches)
+{
+    return (uint64_t)switches * part->sw.cages * part->sw.cage_gbps;
+}
+
+/* Whether the network could be built of this one as it could of the one that is taken. */
+static bool could_be(struct plan *plan, const struct net_plan *net, uint32_t part)
+{
+    const struct myr_part *other = part_at(plan, part);
+    return other->kind == MYR_PART_SWITCH && part != net->leaf_part &&
+           other->sw.technology == net->leaf_sw->technology &&
+           myr_switch_radix(&other->sw, net->out.host_gbps) > 0 &&
+           plan_card_joins(plan, net, net->hosts[0].nic_part, part);
+}
+
+/*
+ * A switch that the spec leaves open is the first of the catalogue that fits. Where another of its
+ * kind would do with half of them or fewer, and with less to switch by in all (a chassis counts
+ * for as many boxes as are in it), that is no matter of taste, and is said.
+ */
+static void advise_switch(struct plan *plan, enum myr_net_id id)
+{
+    const struct net_plan *net = &plan->nets[id];
+    struct myr_spec trial = *plan->spec;
+    struct myr_network other, taken = {};
+    uint32_t built = switches_of(plan, id), fewest = 0, best = MYR_PART_NONE;
+    if (!net->present || !net->leaf_sw || net->spec->switch_part != MYR_PART_NONE) {
+        return;
+    }
+    uint64_t least = capacity(part_at(plan, net->leaf_part), built);
+    for (uint32_t i = 0; i < plan->catalog->parts.count; i++) {
+        trial.nets[id].switch_part = i;
+        uint32_t switches = could_be(plan, net, i) ? sized(plan, &trial, id, &other) : 0;
+        if (switches > 0 && switches <= built / 2 && capacity(part_at(plan, i), switches) < least) {
+            least = capacity(part_at(plan, i), switches);
+            fewest = switches;
+            best = i;
+            taken = other;
+        }
+    }
+    if (best != MYR_PART_NONE) {
+        plan_finding(plan, MYR_SEVERITY_INFO, "advice-switch", myr_net_names[id],
+                     myr_arena_printf(plan->arena, "switch: %s, or name the one that is meant",
+                                      part_at(plan, best)->id),
+                     "no 'switch' is given: %u of '%s' are planned, in %u tiers; of '%s' %u are "
+                     "enough, in %u",
+                     built, part_at(plan, net->leaf_part)->id, net->out.tiers,
+                     part_at(plan, best)->id, fewest, taken.tiers);
+    }
+}
+
 void plan_advice(struct plan *plan)
 {
+    advise_switch(plan, MYR_NET_STORAGE);
     if (!plan->nets[MYR_NET_COMPUTE].present) {
         return;
     }
+    advise_switch(plan, MYR_NET_COMPUTE);
     advise_fill(plan);
     advise_tiers(plan);
     advise_islands(plan);

@@ -24,6 +24,11 @@ struct host_class {
     uint32_t port_base;           /* first port for this network, relative to the device's ports */
 };
 
+/* A server's own card, and the one of its family that all groups agree on; or MYR_PART_NONE. */
+struct agreed_card {
+    uint32_t own, taken;
+};
+
 /* One network while it is planned. resolve.c fills the parts and hosts, size*.c the counts, place.c
  * the types, optics the kinds of cables; 'present' is false where the spec does not have it. */
 struct net_plan {
@@ -38,6 +43,8 @@ struct net_plan {
     const struct myr_part_switch *leaf_sw, *spine_sw, *core_sw;
     struct host_class hosts[PLAN_HOSTS_MAX];
     uint32_t host_class_count;
+    struct agreed_card agreed[MYR_GROUPS_MAX + 1]; /* parts/agree.c */
+    uint32_t agreed_count;
     uint32_t nodes;          /* devices on it, fabric managers left out */
     uint32_t managed;        /* management ports of the other networks' switches */
     uint32_t managers;       /* fabric-manager ports per plane */
@@ -128,7 +135,11 @@ struct plan {
     MYR_VEC(struct myr_figure) figures; /* storage, power, cooling: each with its rule */
     const struct myr_part *uncountable; /* the first part with which the price overflowed */
     uint32_t next_link, next_cable;     /* ids of what is laid next */
-    uint32_t cable_links;               /* links already in the cable being laid */
+    uint32_t *managed_place; /* of management ports; NULL: each at its number (room/managed.c) */
+    /* By port that a cable's head is in: copper where the layer is of fibre, else
+     * MYR_CABLETYPE_NONE. NULL until a room knows how near things are (room/cages.c). */
+    uint16_t *near_kind;
+    uint32_t cable_links; /* links already in the cable being laid */
 };
 
 /* The quotient must fit 32 bits: counts do. */

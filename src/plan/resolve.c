@@ -28,6 +28,16 @@ static int find_default(const struct plan *plan, const char *name, uint32_t *ret
     return MYR_OK;
 }
 
+/* Whether the cards of all hosts can be cabled to the switch. */
+static bool all_join(struct plan *plan, const struct net_plan *net, uint32_t sw)
+{
+    bool join = true;
+    for (uint32_t i = 0; join && i < net->host_class_count; i++) {
+        join = plan_card_joins(plan, net, net->hosts[i].nic_part, sw);
+    }
+    return join;
+}
+
 /* The first switch of the catalogue that speaks the NIC's technology and can be cabled to it. */
 static int default_switch(struct plan *plan, const struct net_plan *net,
                           enum myr_technology technology, uint32_t *ret, struct myr_err *err)
@@ -42,7 +52,7 @@ static int default_switch(struct plan *plan, const struct net_plan *net,
             continue;
         }
         first = first == MYR_PART_NONE ? i : first;
-        if (plan_card_joins(plan, net, net->hosts[0].nic_part, i)) {
+        if (all_join(plan, net, i)) {
             *ret = i;
             return MYR_OK;
         }
@@ -341,10 +351,12 @@ static void resolve_oversubscription(struct net_plan *net)
     }
 }
 
-/* The first group on a network decides its speed; the others must be able to run at it. */
+/* The first group on a network decides its speed, which all cards have (parts/agree.c); the others
+ * must be able to run at it. */
 static int resolve_groups(struct plan *plan, struct net_plan *net, uint32_t nic_part,
                           struct myr_err *err)
 {
+    net->nic_ports = cards_homes(plan, net);
     for (uint32_t i = 0; i < plan->group_count; i++) {
         const struct plan_group *group = &plan->groups[i];
         uint32_t ports = net->nic_ports, part = nic_part;
@@ -358,6 +370,8 @@ static int resolve_groups(struct plan *plan, struct net_plan *net, uint32_t nic_
             const struct myr_server_nics *nics = &group->server->server.nics[net->id];
             uint32_t own =
                 nics->nic ? myr_catalog_find(plan->catalog, myr_str_from(nics->nic)) : MYR_NONE;
+            bool access = net->out.topology == MYR_TOPOLOGY_ACCESS;
+            own = own == MYR_NONE || access ? own : card_or_variant(plan, net, own);
             /* A group without a fitting card is refused, not left out: the spec has put it on
              * this network. */
             if (own == MYR_NONE || !card_suits(plan, net->spec, &part_at(plan, own)->nic) ||
@@ -462,8 +476,7 @@ static void single_switch(struct plan *plan, struct net_plan *net)
     /* Any of these keys asks for a fabric of leaves and spines. */
     bool open = !spec->topology && !spec->tiers && !spec->rails && !spec->islands &&
                 !spec->pod_leaves && !spec->leaf_down && !spec->leaf_up && !spec->group_switches &&
-                !spec->oversubscription_count && spec->spine_switch == MYR_PART_NONE &&
-                spec->core_switch == MYR_PART_NONE;
+                spec->spine_switch == MYR_PART_NONE && spec->core_switch == MYR_PART_NONE;
     /* Whole nodes only: a switch takes no half of one. */
     uint32_t radix = myr_switch_radix(net->leaf_sw, net->out.host_gbps);
     if (!open || net->out.topology != MYR_TOPOLOGY_RAIL ||
@@ -475,6 +488,24 @@ static void single_switch(struct plan *plan, struct net_plan *net)
                  "topology: rail builds a leaf for each rail, and spines",
                  "all %u host ports%s are on one switch, which has %u", net->endpoints,
                  net->out.planes > 1 ? " of a plane" : "", radix);
+}
+
+/* Rails are the default for servers that are alike: nodes with other numbers of ports have none in
+ * common. */
+static void unlike_nodes(struct plan *plan, struct net_plan *net)
+{
+    const struct myr_spec_net *spec = net->spec;
+    bool open = !spec->topology && !spec->rails;
+    uint32_t other = 0;
+    for (uint32_t i = 0; i < net->host_class_count; i++) {
+        other = net->hosts[i].nic_ports != net->nic_ports ? net->hosts[i].nic_ports : other;
+    }
+    if (open && other && net->out.topology == MYR_TOPOLOGY_RAIL) {
+        net->out.topology = MYR_TOPOLOGY_CLOS;
+        plan_finding(plan, MYR_SEVERITY_INFO, "unlike-nodes", myr_net_names[net->id],
+                     "'nic_ports', or groups on networks of their own, would allow rails",
+                     "nodes have %u and %u ports: there are no rails", net->nic_ports, other);
+    }
 }
 
 /* Card first, as it decides speed and planes; hosts next, as storage may lower the speed; then
@@ -494,6 +525,8 @@ static int resolve_net(struct plan *plan, struct net_plan *net, struct myr_err *
     net->out.units = 1;
     resolve_oversubscription(net);
     uint32_t nic_part = MYR_PART_NONE;
+    cards_agree(plan, net);
+    spec = net->spec;
     MYR_TRY(resolve_nic(plan, net, &nic_part, err));
     MYR_ASSERT(net->nic_ports > 0); /* all that follows divides by it */
     MYR_TRY(check_fabric(plan, net, nic_part, err));
@@ -512,6 +545,7 @@ static int resolve_net(struct plan *plan, struct net_plan *net, struct myr_err *
         MYR_TRY(card_check_speed(plan, net, nic_part, err));
         net->manager_nic = card_of_manager(plan, net, nic_part);
         single_switch(plan, net);
+        unlike_nodes(plan, net);
         MYR_TRY(resolve_rails(plan, net, err));
     }
     /* Later steps divide by both. */

@@ -1,338 +1,36 @@
 #include <stdio.h>
 
-#include "fits.h"
+#include "size/clos.h"
 
 /*
  * Clos fabrics of one to three tiers, with or without rails.
  *
  * A unit is one independent fabric: a plane, or one rail of a plane in rail-only. All units of a
  * network are equal, so one is sized and multiplied.
- *
- * Regular form: at every tier the number of switches above is the smallest divisor of a switch's
- * uplinks that offers enough ports, so that every pair has the same number of links. Dense form:
- * just enough switches, and multiplicities that differ by one.
  */
 
-/* 0: none. Uplinks are a few hundred at most, so trying them all costs nothing. */
-static uint32_t smallest_divisor(uint32_t number, uint32_t at_least)
+/* One switch, where the spec allows a single tier and all hosts find place on it. */
+static bool size_one_tier(struct net_plan *net, const struct tier_range *range, struct myr_err *err,
+                          int *ret_error)
 {
-    for (uint32_t divisor = at_least ? at_least : 1; divisor <= number; divisor++) {
-        if (number % divisor == 0) {
-            return divisor;
-        }
-    }
-    return 0;
-}
-
-/* A cage has one speed: down and up ports never share one, so each side is rounded up by itself. */
-static bool cages_suffice(const struct myr_part_switch *sw, uint32_t down, uint32_t down_gbps,
-                          uint32_t up, uint32_t up_gbps)
-{
-    uint32_t down_per_cage = myr_switch_ports_per_cage(sw, down_gbps);
-    uint32_t up_per_cage = fits_straight_ports(sw, up_gbps);
-    return (!sw->ports_max || down + up <= sw->ports_max) &&
-           ceil_div(down, down_per_cage) + ceil_div(up, up_per_cage) <= sw->cages;
-}
-
-/* Names what the spec gave: its leaf_down or leaf_up, or else the ratio. */
-static int cannot_split(const struct net_plan *net, struct myr_err *err)
-{
-    const struct myr_part_switch *sw = net->leaf_sw;
-    const struct myr_spec_net *spec = net->spec;
-    const char *what = spec->leaf_down ? "leaf_down"
-                       : spec->leaf_up ? "leaf_up"
-                                       : "oversubscription";
-    double value = spec->leaf_down ? spec->leaf_down
-                   : spec->leaf_up ? spec->leaf_up
-                                   : net->oversubscription[0];
-    return myr_doc_error(err, net->node, MYR_EINVAL,
-                         "%s %g cannot be cabled on this switch: %u cages of %u Gb/s, hosts at %u, "
-                         "uplinks at %u Gb/s",
-                         what, value, sw->cages, sw->cage_gbps, net->out.host_gbps,
-                         net->out.fabric_gbps);
-}
-
-/* Uplinks that so many host ports ask for. Ratios are decimals of the spec: 0.999999 rounds up. */
-static uint32_t uplinks_for(const struct net_plan *net, uint32_t down)
-{
-    double ratio = net->oversubscription[0];
-    return (uint32_t)((double)down * net->out.host_gbps / (ratio * net->out.fabric_gbps) +
-                      0.999999);
-}
-
-/*
- * What a leaf takes of the ports that its cages allow. It takes whole nodes (of its rail), as
- * labels and rail groups suppose. Without rails hosts are counted by ports; in the middle of a rack
- * whole nodes stay together. Evenly spread hosts come in whole connectors.
- */
-static uint32_t whole_nodes(const struct net_plan *net, uint32_t down)
-{
-    const struct myr_spec_net *spec = net->spec;
-    down = down / net->ports_per_rail * net->ports_per_rail;
-    if (net->out.topology != MYR_TOPOLOGY_RAIL && net->out.topology != MYR_TOPOLOGY_RAIL_ONLY) {
-        down = net->out.topology == MYR_TOPOLOGY_MIDDLE_OF_RACK
-                   ? down / net->nic_ports * net->nic_ports
-               : spec->leaf_down ? spec->leaf_down
-                                 : down;
-    }
-    if (spreads_hosts(net) || (net->several_cards && !spec->leaf_down)) {
-        down = down / net->splitter_legs * net->splitter_legs;
-    }
-    return down;
-}
-
-/* Down and up ports of a leaf: as many as its cages allow at the wanted ratio. */
-static int split_leaf(struct net_plan *net, struct myr_err *err)
-{
-    const struct myr_part_switch *sw = net->leaf_sw;
-    const struct myr_spec_net *spec = net->spec;
-    uint32_t host = net->out.host_gbps, fabric = net->out.fabric_gbps;
-    double ratio = net->oversubscription[0];
-    uint32_t down = spec->leaf_down, up = spec->leaf_up;
-    MYR_ASSERT(ratio > 0 && host > 0 && fabric > 0 && net->ports_per_rail > 0);
-    /* 1e-9 rounds down, but not past a whole. */
-    if (net->out.tiers == 1) {
-        down = down ? down : myr_switch_radix(sw, host);
-        up = 0;
-    } else if (down) {
-        up = up ? up : uplinks_for(net, down);
-    } else {
-        /* As many uplinks as the ratio leaves of the switch, then fewer until the cages suffice. */
-        double total = (double)sw->cages * sw->cage_gbps;
-        up = up ? up : (uint32_t)(total / (1 + ratio) / fabric + 1e-9);
-        for (; up > 0; up--) {
-            down = (uint32_t)((double)up * fabric * ratio / host + 1e-9);
-            if (down > 0 && cages_suffice(sw, down, host, up, fabric)) {
-                break;
-            }
-            /* A number that the spec gives is not changed. */
-            if (spec->leaf_up) {
-                up = 0;
-                break;
-            }
-        }
-    }
-    down = whole_nodes(net, down);
-    /* Below 1:1 a port down stands for several up, so what was rounded off 'down' left many over.
-     */
-    if (ratio < 1 && net->out.tiers > 1 && !spec->leaf_up && uplinks_for(net, down) < up) {
-        up = uplinks_for(net, down);
-    }
-    if (down == 0 || (up == 0 && net->out.tiers > 1) ||
-        !cages_suffice(sw, down, host, up, fabric)) {
-        return cannot_split(net, err);
-    }
-    MYR_TRY(plan_whole_splitters(net, down, err));
-    MYR_ASSERT(net->out.tiers == 1 ? up == 0 : up > 0);
-    net->out.leaf_down = down;
-    net->out.leaf_up = up;
-    return MYR_OK;
-}
-
-/* Of one unit; what a group is differs: with rails nodes on the same leaves, else nodes of a leaf.
- */
-static void count_leaves(struct net_plan *net)
-{
-    uint32_t down = net->out.leaf_down;
-    if (has_rail_groups(net)) {
-        /* A fabric manager takes the slot of a node: nodes and managers fill whole groups. */
-        net->out.group_nodes = down / net->ports_per_rail;
-        net->out.groups = ceil_div(net->slots, net->out.group_nodes);
-        net->unit_leaves = net->out.groups * net->out.rails;
-    } else if (net->out.topology == MYR_TOPOLOGY_RAIL_ONLY) {
-        net->out.units = net->out.rails;
-        net->unit_leaves = ceil_div((uint64_t)net->slots * net->ports_per_rail, down);
-        net->out.group_nodes = down / net->ports_per_rail;
-    } else {
-        net->unit_leaves = ceil_div(net->slots, down);
-        net->out.group_nodes = down / net->nic_ports;
-    }
-    MYR_ASSERT(net->unit_leaves > 0 && net->out.units > 0);
-    net->unit_endpoints = net->endpoints / net->out.units;
-}
-
-/* False where a spine has fewer ports than there are leaves: every leaf needs a link to each. */
-static bool size_two_tiers(struct net_plan *net)
-{
-    uint32_t radix = fits_straight_radix(net->spine_sw, net->out.fabric_gbps);
-    uint32_t up = net->out.leaf_up;
-    if (net->unit_leaves > radix) {
+    struct leaf_split split;
+    net->out.tiers = 1;
+    *ret_error = range->first > 1 ? MYR_OK : plan_split_leaf(net, 1, &split, err);
+    if (range->first > 1 || *ret_error < 0) {
         return false;
     }
-    net->unit_pods = 1;
-    net->out.pod_leaves = net->unit_leaves;
-    net->unit_spines = 1;
-    if (net->out.fill == MYR_FILL_DENSE) {
-        /* Leaves get at least one uplink to each spine, so more spines may mean more uplinks. */
-        while (net->unit_spines < ceil_div(plan_unit_uplinks(net), radix)) {
-            net->unit_spines++;
-        }
-        net->pair_links = 0;
-    } else {
-        net->unit_spines = smallest_divisor(up, ceil_div((uint64_t)net->unit_leaves * up, radix));
-        net->pair_links = net->unit_spines ? up / net->unit_spines : 0;
-    }
-    net->out.pod_spines = net->unit_spines;
-    net->out.spine_down = radix;
-    return net->unit_spines > 0 && net->unit_spines <= up;
-}
-
-/* Ports of a spine towards leaves and cores: each side in cages of its own. */
-static bool spine_holds(const struct net_plan *net, uint32_t down, uint32_t up)
-{
-    uint32_t gbps = net->out.fabric_gbps;
-    uint32_t per_cage = fits_straight_ports(net->spine_sw, gbps);
-    return (uint64_t)down + up <= fits_straight_radix(net->spine_sw, gbps) &&
-           (uint64_t)ceil_div(down, per_cage) + ceil_div(up, per_cage) <= net->spine_sw->cages;
-}
-
-/*
- * Spines of a pod of 'leaves', and their uplinks; false when the radix does not allow it. As few
- * spines as possible: fewer switches, and the more links between a pair the less a dead one hurts.
- */
-static bool size_pod(struct net_plan *net, uint32_t leaves)
-{
-    uint32_t up = net->out.leaf_up;
-    for (uint32_t spines = 1; spines <= up; spines++) {
-        if (up % spines) {
-            continue;
-        }
-        uint64_t used = (uint64_t)leaves * (up / spines);
-        /* Uplinks by the second oversubscription, rounded up. */
-        uint64_t above = (uint64_t)((double)used / net->oversubscription[1] + 0.999999);
-        if (above > 0 && used <= UINT32_MAX && above <= UINT32_MAX &&
-            spine_holds(net, (uint32_t)used, (uint32_t)above)) {
-            net->out.pod_leaves = leaves;
-            net->out.pod_spines = spines;
-            net->out.spine_down = (uint32_t)used;
-            net->out.spine_up = (uint32_t)above;
-            net->pair_links = up / spines;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Cores of a group, and with them all counts of a unit. Every pod needs a link to each core of a
- * group, so the core's radix limits the pods. */
-static bool size_cores(struct net_plan *net)
-{
-    uint32_t radix = fits_straight_radix(net->core_sw, net->out.fabric_gbps);
-    uint32_t up = net->out.spine_up;
-    net->unit_pods = ceil_div(net->unit_leaves, net->out.pod_leaves);
-    uint32_t least = ceil_div((uint64_t)net->unit_pods * up, radix);
-    if (net->unit_pods > radix) {
-        return false;
-    }
-    if (net->out.fill == MYR_FILL_DENSE) {
-        net->out.group_cores = least;
-        net->core_pair_links = 0;
-    } else {
-        net->out.group_cores = smallest_divisor(up, least);
-        net->core_pair_links = net->out.group_cores ? up / net->out.group_cores : 0;
-    }
-    /* More cores than uplinks: a spine could not reach them all. */
-    if (net->out.group_cores == 0 || net->out.group_cores > up) {
-        return false;
-    }
-    /* Spine i of every pod reaches the cores of group i and no others: that makes paths unique. */
-    net->unit_spines = net->unit_pods * net->out.pod_spines;
-    net->unit_cores = net->out.pod_spines * net->out.group_cores;
-    MYR_ASSERT(net->unit_pods * net->out.pod_leaves >= net->unit_leaves);
-    net->out.core_down = radix;
-    return true;
-}
-
-/* Leaves by which pods grow. */
-static uint32_t pod_step(const struct net_plan *net)
-{
-    if (has_rail_groups(net)) {
-        return net->out.rails;
-    }
-    return net->unit_leaves < net->nic_ports ? 1 : net->nic_ports; /* few leaves: any pod will do */
-}
-
-/*
- * Pods of whole steps that are as alike as they can be: so many leaves each that 'wanted' of them
- * hold all. A number of steps cannot be cut into any number of pods: 9 make 3 or 5 of them, not 4.
- */
-static uint32_t pods_for(const struct net_plan *net, uint32_t wanted)
-{
-    uint32_t steps = ceil_div(net->unit_leaves, pod_step(net));
-    return ceil_div(steps, ceil_div(steps, wanted));
-}
-
-/* 'islands' is a number of pods, and no upper bound: it is built, or refused. */
-static bool cuts_into_islands(const struct net_plan *net)
-{
-    uint32_t islands = net->spec->islands, leaves = net->spec->pod_leaves;
-    uint32_t pods = leaves ? ceil_div(net->unit_leaves, leaves) : pods_for(net, islands);
-    return pods == islands;
-}
-
-/*
- * The smallest pod that works. Its leaves are a multiple of the rails (without rails: of a node's
- * ports, so that a pod is never smaller than what one rail group would be), and in the first pass
- * divide the uplinks, as the regular form wants.
- */
-static bool size_three_tiers(struct net_plan *net)
-{
-    uint32_t step = pod_step(net);
-    MYR_ASSERT(step > 0);
-    /* No number of pods would help: too_big() says what is expected. */
-    if (net->spec->pod_leaves % step || (net->spec->islands && !cuts_into_islands(net))) {
-        return false;
-    }
-    if (net->spec->pod_leaves || net->spec->islands) {
-        uint32_t leaves =
-            net->spec->pod_leaves
-                ? net->spec->pod_leaves
-                : ceil_div(ceil_div(net->unit_leaves, step), net->spec->islands) * step;
-        /* What the spec gives is taken or refused, never changed. */
-        return size_pod(net, leaves) && size_cores(net);
-    }
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        for (uint32_t leaves = step; leaves <= net->unit_leaves; leaves += step) {
-            MYR_ASSERT(leaves > 0);
-            if (pass == 0 && (leaves > net->out.leaf_up || net->out.leaf_up % leaves)) {
-                continue;
-            }
-            if (size_pod(net, leaves) && size_cores(net)) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-/* One switch, or it is no single tier. */
-static bool size_one_tier(struct net_plan *net)
-{
+    net->unit_spines = net->unit_cores = 0;
+    plan_count_leaves(net, &split);
     net->unit_pods = 1;
     net->out.pod_leaves = 1;
     return net->unit_leaves == 1;
-}
-
-/* False: so many tiers do not carry it. An error means that no number of tiers would. */
-static bool size_tiers(struct net_plan *net, uint32_t tiers, struct myr_err *err, int *ret_error)
-{
-    net->out.tiers = tiers;
-    net->unit_spines = net->unit_cores = 0;
-    *ret_error = split_leaf(net, err);
-    if (*ret_error < 0) {
-        return false;
-    }
-    count_leaves(net);
-    return tiers == 1   ? size_one_tier(net)
-           : tiers == 2 ? size_two_tiers(net)
-                        : size_three_tiers(net);
 }
 
 /* Which numbers of pods there are around the one that was asked for, at its place. */
 static int no_such_islands(const struct net_plan *net, struct myr_err *err)
 {
     const struct myr_doc *at = myr_doc_get(net->node, "islands");
-    uint32_t islands = net->spec->islands, step = pod_step(net), leaves = net->unit_leaves;
+    uint32_t islands = net->spec->islands, step = plan_pod_step(net), leaves = net->unit_leaves;
     char total[32];
     myr_u64_grouped(leaves, total);
     if (net->spec->pod_leaves) {
@@ -344,8 +42,8 @@ static int no_such_islands(const struct net_plan *net, struct myr_err *err)
                              pods);
     }
     /* The pods next in size on either side; above the number of steps there is nothing. */
-    uint32_t below = pods_for(net, islands), above = islands + 1;
-    while (above <= ceil_div(leaves, step) && pods_for(net, above) != above) {
+    uint32_t below = plan_pods_for(net, islands), above = islands + 1;
+    while (above <= ceil_div(leaves, step) && plan_pods_for(net, above) != above) {
         above++;
     }
     char or_above[32] = "";
@@ -365,12 +63,12 @@ static int too_big(const struct plan *plan, const struct net_plan *net, struct m
     uint32_t radix = myr_switch_radix(net->leaf_sw, net->out.host_gbps);
     char grouped[32];
     /* What is simply a wrong multiple is told first. */
-    if (net->spec->pod_leaves % pod_step(net)) {
+    if (net->spec->pod_leaves % plan_pod_step(net)) {
         return myr_doc_error(err, net->node, MYR_EINVAL,
                              "'pod_leaves' is %u, a multiple of %u is expected",
-                             net->spec->pod_leaves, pod_step(net));
+                             net->spec->pod_leaves, plan_pod_step(net));
     }
-    if (net->spec->islands && net->out.tiers == 3 && !cuts_into_islands(net)) {
+    if (net->spec->islands && net->out.tiers == 3 && !plan_cuts_into_islands(net)) {
         return no_such_islands(net, err);
     }
     int rc = myr_doc_error(
@@ -473,33 +171,61 @@ static int check_keys(struct plan *plan, const struct net_plan *net, struct myr_
     return MYR_OK;
 }
 
+/* Sized for the ratio itself. An error: it cannot be built, and why; 'ret_split': a leaf could. */
+static int size_asked(const struct plan *plan, struct net_plan *net, const struct tier_range *range,
+                      bool *ret_split, struct myr_err *err)
+{
+    struct leaf_split split;
+    int rc;
+    *ret_split = false;
+    if (size_one_tier(net, range, err, &rc)) {
+        return MYR_OK;
+    }
+    MYR_TRY(rc);
+    if (range->last > 1) {
+        net->out.tiers = range->first > 2 ? range->first : 2;
+        MYR_TRY(plan_split_leaf(net, net->oversubscription[0], &split, err));
+        *ret_split = true;
+        if (plan_tiers_above(net, &split, range)) {
+            return MYR_OK;
+        }
+    }
+    return too_big(plan, net, err);
+}
+
 /* The fewest tiers that carry it, from the least that the spec allows. Rails need spines to join
  * them, islands and pods a third tier. */
 int plan_size_clos(struct plan *plan, struct net_plan *net, struct myr_err *err)
 {
     const struct myr_spec_net *spec = net->spec;
-    bool may_be_one = net->out.topology != MYR_TOPOLOGY_RAIL;
-    uint32_t first = spec->tiers                         ? spec->tiers
-                     : spec->islands || spec->pod_leaves ? 3
-                     : may_be_one                        ? 1
-                                                         : 2;
-    uint32_t last = spec->tiers ? spec->tiers : MYR_SPEC_TIERS_MAX;
+    const bool may_be_one = net->out.topology != MYR_TOPOLOGY_RAIL;
+    struct tier_range range = {
+        .first = spec->tiers                         ? spec->tiers
+                 : spec->islands || spec->pod_leaves ? 3
+                 : may_be_one                        ? 1
+                                                     : 2,
+        .last = spec->tiers ? spec->tiers : MYR_SPEC_TIERS_MAX,
+    };
     plan_host_slots(net);
-    /* An error stops the search: more tiers would not help against it. */
-    for (uint32_t tiers = first; tiers <= last; tiers++) {
-        int rc;
-        if (size_tiers(net, tiers, err, &rc)) {
-            finish(plan, net);
-            MYR_TRY(check_keys(plan, net, err));
-            return net->link_total > PLAN_LINKS_MAX
-                       ? myr_doc_error(err, net->node, MYR_ERANGE,
-                                       "%llu links are more than one design may have (%u)",
-                                       (unsigned long long)net->link_total, PLAN_LINKS_MAX)
-                       : MYR_OK;
+    struct net_plan asked = *net;
+    struct myr_err refusal = {};
+    bool split;
+    int rc = size_asked(plan, &asked, &range, &split, &refusal);
+    /* Where no fabric of such leaves is large enough, one of a lower ratio may be. */
+    bool walked = split && plan_walk_ratios(plan, net, &range, &asked, rc == MYR_OK);
+    if (!walked && rc < 0) {
+        *net = asked;
+        if (err) {
+            *err = refusal;
         }
-        if (rc < 0) {
-            return rc;
-        }
+        return rc;
     }
-    return too_big(plan, net, err);
+    *net = walked ? *net : asked;
+    finish(plan, net);
+    MYR_TRY(check_keys(plan, net, err));
+    return net->link_total > PLAN_LINKS_MAX
+               ? myr_doc_error(err, net->node, MYR_ERANGE,
+                               "%llu links are more than one design may have (%u)",
+                               (unsigned long long)net->link_total, PLAN_LINKS_MAX)
+               : MYR_OK;
 }

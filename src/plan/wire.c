@@ -55,6 +55,18 @@ static void join(struct layer_wiring *wiring, uint32_t port_a, uint32_t port_b, 
     MYR_ASSERT(plan->next_cable > 0 && plan->cable_links <= wiring->legs);
 }
 
+/* A new kind of cable begins: its links share none with those before. */
+static void take_kind(struct layer_wiring *wiring, uint32_t head, uint16_t otherwise)
+{
+    const uint16_t *near = wiring->plan->near_kind;
+    uint16_t type = near && near[head] != MYR_CABLETYPE_NONE ? near[head] : otherwise;
+    if (type != wiring->type) {
+        wiring->type = type;
+        wiring->legs = wiring->plan->cabletypes.items[type].legs;
+        wiring->last_key = UINT64_MAX;
+    }
+}
+
 /* Cables never go on from one layer into the next: the key begins as none has it. */
 static struct layer_wiring start_layer(struct plan *plan, const struct net_plan *net,
                                        enum myr_layer layer)
@@ -170,12 +182,8 @@ static void join_host(struct layer_wiring *wiring, uint32_t device, uint32_t nic
                       uint32_t leaf_id, uint32_t port, uint32_t card_port)
 {
     const struct myr_design *design = &wiring->plan->design;
-    uint16_t type = plan_host_cabletype(wiring->plan, wiring->net, device);
-    if (type != wiring->type) {
-        wiring->type = type;
-        wiring->legs = wiring->plan->cabletypes.items[type].legs;
-        wiring->last_key = UINT64_MAX;
-    }
+    take_kind(wiring, port_of(design, leaf_id, port),
+              plan_host_cabletype(wiring->plan, wiring->net, device));
     uint64_t key = card_port == MYR_NONE ? cable_key(leaf_id, port / wiring->legs) : card_port;
     join(wiring, port_of(design, device, nic_port), port_of(design, leaf_id, port), key);
 }
@@ -261,6 +269,8 @@ static void wire_leaf_spine(struct plan *plan, const struct net_plan *net)
                 spine_of(net, leaf % out->pod_leaves, up, running, &spine, &port);
                 uint32_t spine_id =
                     out->first_spine + fabric * net->unit_spines + pod * out->pod_spines + spine;
+                take_kind(&wiring, port_of(design, leaf_id, out->leaf_down + up),
+                          net->layer_cabletype[MYR_LAYER_FABRIC]);
                 join(&wiring, port_of(design, leaf_id, out->leaf_down + up),
                      port_of(design, spine_id, port), cable_key(leaf_id, up / wiring.legs));
             }
@@ -295,6 +305,8 @@ static void wire_spine_core(struct plan *plan, const struct net_plan *net)
                 }
                 uint32_t core_id =
                     out->first_core + fabric * net->unit_cores + group * out->group_cores + core;
+                take_kind(&wiring, port_of(design, spine_id, first_up + up),
+                          net->layer_cabletype[MYR_LAYER_CORE]);
                 join(&wiring, port_of(design, spine_id, first_up + up),
                      port_of(design, core_id, port), cable_key(spine_id, up / wiring.legs));
             }
@@ -472,6 +484,7 @@ static void wire_managed(struct layer_wiring *wiring)
         const struct host_class *hosts = &net->hosts[i];
         for (uint32_t k = 0; hosts->managed && k < hosts->count * hosts->nic_ports; k++) {
             uint32_t at = hosts->start + k;
+            at = wiring->plan->managed_place ? wiring->plan->managed_place[at] : at;
             /* One home each: ports fill the switches of a row in turns. */
             uint32_t slot = net->nodes + at / net->nic_ports, home = at % net->nic_ports;
             uint32_t access = out->first_access + slot / out->leaf_down * net->nic_ports + home;

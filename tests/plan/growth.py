@@ -309,12 +309,14 @@ class TooMany(Exception):
 
 
 def in_role(old, new, net, layer):
-    """Installed links by pair, without those whose port in the spine plays another role now."""
+    """Installed links by pair, without those whose port plays another role now."""
+    leaf_ups = {row["a_port"] for row in new.layer(net, "leaf_spine")}
     ups = {row["a_port"] for row in new.layer(net, "spine_core")}
     downs = {row["b_port"] for row in new.layer(net, "leaf_spine")}
     return collections.Counter(
         (row["a"], row["b"]) for row in old.layer(net, layer)
-        if (row["b_port"] not in ups if layer == "leaf_spine" else row["a_port"] not in downs))
+        if (row["b_port"] not in ups and row["a_port"] in leaf_ups
+            if layer == "leaf_spine" else row["a_port"] not in downs and row["a_port"] in ups))
 
 
 def kept_links(old, new, place):
@@ -329,8 +331,7 @@ def injections(old, new):
         total *= len(new) - i
     if total > TRIES_MAX:
         raise TooMany
-    for order in itertools.permutations(new, len(old)):
-        yield dict(zip(old, order))
+    yield from (dict(zip(old, order)) for order in itertools.permutations(new, len(old)))
 
 
 def dense_rows(uplinks, columns):
@@ -359,7 +360,7 @@ def best_dense(have, uplinks, columns):
 def brute_two_tiers(old, new, net, low, high):
     leaf_a, leaf_b = old.named(net, low), new.named(net, low)
     spine_a, spine_b = old.named(net, high), new.named(net, high)
-    have, want = old.pairs(net, "leaf_spine"), new.pairs(net, "leaf_spine")
+    have, want = in_role(old, new, net, "leaf_spine"), new.pairs(net, "leaf_spine")
     uplinks = [sum(want[leaf, spine] for spine in spine_b) for leaf in leaf_b]
     even = all(want[leaf, spine] == want[leaf, spine_b[0]] for leaf in leaf_b for spine in spine_b)
     meshed = all(want[leaf, spine] for leaf in leaf_b for spine in spine_b)
@@ -590,8 +591,7 @@ def main():
                     else:
                         failed += 1
                         print(f"--seed {args.seed}, pair {job[2]}: {wrong}")
-                        for end in "ab":
-                            print((folder / f"{job[2]}{end}.yaml").read_text())
+                        print(*((folder / f"{job[2]}{end}.yaml").read_text() for end in "ab"))
     print(f"grow: {dict(seen)}, {failed} failed")
     return 1 if failed or seen["tried"] + seen["checked"] < args.count else 0
 

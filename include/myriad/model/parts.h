@@ -88,11 +88,11 @@ struct myr_part_server {
     uint32_t gpus_per_node;
     uint32_t rails; /* 0: one for each compute NIC of a node */
     uint32_t numa, pcie_switches, pcie_gen;
-    uint32_t scale_up_gpus;     /* GPUs that reach each other without the network */
-    uint32_t scale_up_gbps;     /* per GPU, one direction */
-    uint32_t scale_up_switches; /* in one node when nodes is 1, else in the whole server */
-    const char *scale_up_kind;
-    const char *dpu; /* part, or NULL */
+    uint32_t scale_up_gpus;          /* GPUs that reach each other without the network */
+    uint32_t scale_up_gbps;          /* per GPU, one direction */
+    uint32_t scale_up_switches;      /* in one node when nodes is 1, else in the whole server */
+    const char *scale_up_kind, *dpu; /* dpu: part, or NULL */
+    struct myr_speeds node_trays, switch_trays, power_shelves; /* runs: first unit, count */
     struct myr_server_nics nics[MYR_NET_COUNT];
 };
 

@@ -39,30 +39,47 @@ bool card_suits(const struct plan *plan, const struct myr_spec_net *spec,
     return speaks && planar && (!spec->nic_gbps || fits_speed(nic, spec->nic_gbps));
 }
 
+/* Ids of a family begin alike up to the first dash. */
+bool card_is_of_family(const struct plan *plan, uint32_t card, uint32_t own)
+{
+    const struct myr_part *part = part_at(plan, card);
+    const char *id = part_at(plan, own)->id;
+    size_t family = strcspn(id, "-");
+    return part->kind == MYR_PART_NIC && strncmp(part->id, id, family) == 0 &&
+           part->id[family] == '-';
+}
+
 /*
  * The server's own card, or one of the same family that suits the network where it does not: the
  * same ConnectX comes with other ports, and servers are ordered with either.
  */
-uint32_t card_or_variant(struct plan *plan, const struct net_plan *net, uint32_t own)
+uint32_t card_variant(const struct plan *plan, const struct myr_spec_net *spec, uint32_t own)
 {
-    const char *id = part_at(plan, own)->id;
-    /* Ids of a family begin alike up to the first dash. */
-    size_t family = strcspn(id, "-");
-    if (card_suits(plan, net->spec, &part_at(plan, own)->nic)) {
+    if (card_suits(plan, spec, &part_at(plan, own)->nic)) {
         return own;
     }
     for (uint32_t i = 0; i < plan->catalog->parts.count; i++) {
-        const struct myr_part *part = part_at(plan, i);
-        if (part->kind == MYR_PART_NIC && strncmp(part->id, id, family) == 0 &&
-            part->id[family] == '-' && card_suits(plan, net->spec, &part->nic)) {
-            plan_finding(plan, MYR_SEVERITY_INFO, "nic-variant", myr_net_names[net->id],
-                         "give pin: {nic: ...} to choose the card",
-                         "the server's '%s' does not suit this network; '%s' is taken", id,
-                         part->id);
+        if (card_is_of_family(plan, i, own) && card_suits(plan, spec, &part_at(plan, i)->nic)) {
             return i;
         }
     }
     return own;
+}
+
+uint32_t card_or_variant(struct plan *plan, const struct net_plan *net, uint32_t own)
+{
+    uint32_t taken = MYR_PART_NONE;
+    for (uint32_t i = 0; i < net->agreed_count; i++) {
+        taken = net->agreed[i].own == own ? net->agreed[i].taken : taken;
+    }
+    taken = taken == MYR_PART_NONE ? card_variant(plan, net->spec, own) : taken;
+    if (taken != own) {
+        plan_finding(plan, MYR_SEVERITY_INFO, "nic-variant", myr_net_names[net->id],
+                     "give pin: {nic: ...} to choose the card",
+                     "the server's '%s' does not suit this network; '%s' is taken",
+                     part_at(plan, own)->id, part_at(plan, taken)->id);
+    }
+    return taken;
 }
 
 /* The speeds of a card, as text for people. */
@@ -162,7 +179,9 @@ int card_of_storage(struct plan *plan, struct net_plan *net, uint32_t node_nic, 
                      card->id, net->out.host_gbps);
         net->out.host_gbps = common;
     }
-    *ret = fits_speed(&card->nic, net->out.host_gbps) ? own : card_or_variant(plan, net, own);
+    *ret = fits_speed(&card->nic, net->out.host_gbps) && !net->agreed_count
+               ? own
+               : card_or_variant(plan, net, own);
     const struct myr_part *taken = part_at(plan, *ret);
     if (!fits_speed(&taken->nic, net->out.host_gbps)) {
         return myr_doc_error(err, net->node, MYR_EINVAL,

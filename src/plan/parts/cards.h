@@ -10,6 +10,15 @@ bool card_suits(const struct plan *plan, const struct myr_spec_net *spec,
                 const struct myr_part_nic *nic);
 /* The server's own card, or one of the same family that suits the network. */
 uint32_t card_or_variant(struct plan *plan, const struct net_plan *net, uint32_t own);
+/* Whether two cards are of one family: the same one with other ports. */
+bool card_is_of_family(const struct plan *plan, uint32_t card, uint32_t own);
+/* The same, and nothing is said of it. */
+uint32_t card_variant(const struct plan *plan, const struct myr_spec_net *spec, uint32_t own);
+/* Technology and speed that the cards of all groups have become those of the network, where the
+ * spec leaves them open. */
+void cards_agree(struct plan *plan, struct net_plan *net);
+/* Ports of a node on an access network: as many as every node has, whichever group comes first. */
+uint32_t cards_homes(const struct plan *plan, const struct net_plan *net);
 /* The speed of the network against those of the card. */
 MYR_MUST_USE int card_check_speed(const struct plan *plan, const struct net_plan *net,
                                   uint32_t part, struct myr_err *err);

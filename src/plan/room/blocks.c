@@ -149,11 +149,26 @@ static struct span *new_spans(struct room *room, uint32_t count)
     return spans;
 }
 
+/* Whether an empty rack takes the servers of any leaf, and the leaf. */
+static bool a_rack_holds_block(const struct room *room, uint32_t leaf)
+{
+    struct load need = room_load(room, leaf), left = room->rack;
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < room->block_count; i++) {
+        most = room->blocks[i].servers > most ? room->blocks[i].servers : most;
+    }
+    left.watts -= need.watts;
+    left.units -= need.units;
+    left.grams -= need.grams;
+    return room_fits(&left, &room->server) >= most;
+}
+
 /* Without a compute network all servers are one block, without switches. */
 void room_blocks(struct room *room)
 {
     const struct myr_network *net = &room->plan->nets[MYR_NET_COMPUTE].out;
     uint32_t leaves = room->plan->nets[MYR_NET_COMPUTE].present ? net->leaf : 0;
+    room->in_middle = leaves && net->topology == MYR_TOPOLOGY_MIDDLE_OF_RACK;
     struct span *below = new_spans(room, leaves);
     if (leaves) {
         leaf_spans(room, net, below);
@@ -191,4 +206,5 @@ void room_blocks(struct room *room)
         seat_block[net->leaf + net->spine + i] = ROOM_NONE;
     }
     seat_switches(room, net, seat_block);
+    room->in_racks = room->in_middle && a_rack_holds_block(room, net->first_leaf);
 }

@@ -7,10 +7,11 @@
  * fewer metres are ordered because its layers are short enough for fewer cables.
  */
 
-/* Lengths in which cables are sold; the last is there so that any length has one. */
-static const double stock_m[ROOM_STEPS] = {0.5, 1,   1.5, 2,   3,    5,    7,    10,
-                                           15,  20,  30,  40,  50,   70,   100,  150,
-                                           200, 300, 500, 700, 1000, 1500, 2000, 10000};
+/* Lengths in which cables are sold, twisted pair up to 90 m; the last is there so that any length
+ * has one. */
+static const double stock_m[ROOM_STEPS] = {0.5, 1,   1.5, 2,    3,    5,    7,    10,  15,
+                                           20,  30,  40,  50,   70,   90,   100,  150, 200,
+                                           300, 500, 700, 1000, 1500, 2000, 10000};
 
 /* What is longer than all of them gets the last. */
 uint32_t room_step(int64_t length_mm)

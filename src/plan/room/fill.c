@@ -259,12 +259,77 @@ static bool fill_whole(struct filling *fill, struct block *block, const struct l
     return false;
 }
 
+/* Whether the rack takes the whole block with these switches. */
+static bool takes_whole(const struct room *room, uint32_t rack, const struct block *block,
+                        const struct load *need, uint32_t seats)
+{
+    struct load left = room->racks[rack].left;
+    if (seats > 0 && room_fits(&left, need) < seats) {
+        return false;
+    }
+    left.watts -= need->watts * seats;
+    left.units -= need->units * seats;
+    left.grams -= need->grams * seats;
+    return room_fits(&left, &room->server) >= block->servers;
+}
+
+/*
+ * A leaf in the middle of a rack: its servers all stand in that rack, or their cables would go by
+ * the tray. Spines of the pod have the racks before. False: nothing was done.
+ */
+static bool fill_rack(struct filling *fill, struct block *block, const struct load *need)
+{
+    struct room *room = fill->room;
+    const uint32_t *seats = room->seats + block->first_seat;
+    const struct myr_place *place = room->plan->design.place;
+    uint32_t leaves = 0, spines = 0, at = fill->at, taken = 0;
+    for (uint32_t i = 0; i < block->seats; i++) {
+        bool leaf = place[seats[i]].kind == MYR_DEVICE_LEAF;
+        leaves += leaf;
+        spines += !leaf;
+    }
+    /* As many spines to a rack as it takes. */
+    for (uint32_t i = 0; i < block->seats; i++) {
+        if (place[seats[i]].kind == MYR_DEVICE_LEAF) {
+            continue;
+        }
+        while (at < fill->count && room_fits(&room->racks[fill->racks[at]].left, need) <= taken) {
+            at++;
+            taken = 0;
+        }
+        if (at == fill->count) {
+            return false;
+        }
+        fill->seat_rack[i] = fill->racks[at];
+        taken++;
+    }
+    /* Their last rack may hold the block too, but nothing is counted out of it yet. */
+    at += spines > 0;
+    while (at < fill->count && !takes_whole(room, fill->racks[at], block, need, leaves)) {
+        at++;
+    }
+    if (at == fill->count) {
+        return false;
+    }
+    for (uint32_t i = 0; i < block->seats; i++) {
+        if (place[seats[i]].kind == MYR_DEVICE_LEAF) {
+            fill->seat_rack[i] = fill->racks[at];
+        }
+    }
+    fill->at = at;
+    put_block(fill, block, 1);
+    return true;
+}
+
 /* 'partial': what does not fit is left over and counted. False: nothing was done. */
 bool fill_block(struct filling *fill, struct block *block, bool partial)
 {
     struct room *room = fill->room;
     struct load need = fill_most_of(room, room->seats + block->first_seat, block->seats);
     uint32_t at = fill->at;
+    if (room->in_racks && fill_rack(fill, block, &need)) {
+        return true;
+    }
     if (room->spec->place == MYR_ROOM_SHORTEST) {
         skip_jump(fill, racks_for_servers(fill, block->servers));
     }

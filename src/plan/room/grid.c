@@ -252,3 +252,39 @@ void room_put_racks(struct room *room)
         }
     }
 }
+
+static int compare_i64(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The rack in the middle of all that hangs on the switch; the hall's centre when nothing does. */
+uint32_t room_middle_of(struct room *room, uint32_t device)
+{
+    const struct myr_design *design = &room->plan->design;
+    uint32_t ports = design->first_port[device + 1] - design->first_port[device];
+    int64_t *x = MYR_ARENA_NEW(room->arena, int64_t, ports);
+    int64_t *y = MYR_ARENA_NEW(room->arena, int64_t, ports);
+    uint32_t count = 0, hall = ROOM_NONE;
+    for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
+        uint32_t peer = myr_design_peer(design, p);
+        uint32_t rack = peer == MYR_NONE ? MYR_NONE : room->device_rack[design->port_device[peer]];
+        /* Of several buildings the one of its first host counts. */
+        if (rack == MYR_NONE || (hall != ROOM_NONE && room->racks[rack].hall != hall)) {
+            continue;
+        }
+        hall = room->racks[rack].hall;
+        x[count] = room->racks[rack].column;
+        y[count++] = room->racks[rack].row;
+    }
+    if (count == 0) {
+        return room->halls[0].centre;
+    }
+    /* Medians: along each direction no other position is nearer to all of them. */
+    qsort(x, count, sizeof(*x), compare_i64);
+    qsort(y, count, sizeof(*y), compare_i64);
+    const struct hall *at = &room->halls[hall];
+    return at->first_rack + (uint32_t)x[count / 2] * at->rows +
+           (at->rows - 1 - (uint32_t)y[count / 2]);
+}

@@ -84,10 +84,10 @@ static bool is_settled(const struct net_plan *net, uint32_t layer)
 }
 
 /* The kind of hosts that a kind of cable was chosen for; the first of those that share it. */
-static uint32_t class_of(const struct net_plan *net, uint16_t type)
+static uint32_t class_of(const struct room *room, const struct net_plan *net, uint16_t type)
 {
     for (uint32_t i = 0; i < net->host_class_count; i++) {
-        if (net->host_cabletype[i] == type) {
+        if (net->host_cabletype[i] == type || room->near_host[net->id][i] == type) {
             return i;
         }
     }
@@ -105,7 +105,7 @@ static uint16_t kind_for(struct room *room, struct known *known, uint16_t type, 
     if (is_pinned(net, layer)) {
         return type;
     }
-    uint32_t host_class = layer == MYR_LAYER_HOST ? class_of(net, type) : 0;
+    uint32_t host_class = layer == MYR_LAYER_HOST ? class_of(room, net, type) : 0;
     uint16_t *cage = &known->by_cage[(size_t)type * ROOM_STEPS + cage_step];
     if (*cage == MYR_CABLETYPE_NONE) {
         uint16_t found = is_settled(net, layer) ? type

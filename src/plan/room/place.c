@@ -281,6 +281,7 @@ static void clear_racks(struct room *room)
         room->device_rack[room->tops[i]] = MYR_NONE;
     }
     room->missing = 0;
+    room_reserve(room, false);
 }
 
 /* ---- racks of mixed power ---- */
@@ -461,7 +462,8 @@ int room_place(struct room *room, uint32_t start, struct myr_err *err)
     clear_racks(room);
     uint32_t block = place_once(room);
     /* Only where nothing but the last servers lacks a place. */
-    if (block == room->block_count && room->missing > 0 && mix_power(room, room->missing)) {
+    if (block == room->block_count && room->missing > 0 && !room->widens &&
+        mix_power(room, room->missing)) {
         clear_racks(room);
         block = place_once(room);
         put_extras(room);

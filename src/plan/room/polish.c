@@ -291,7 +291,10 @@ void room_polish(struct room *room, uint32_t work_max)
     }
     for (uint32_t i = 0; i < room->block_count; i++) {
         for (uint32_t k = 0; k < room->blocks[i].seats; k++) {
-            add_movable(&p, room->seats[room->blocks[i].first_seat + k], i);
+            uint32_t device = room->seats[room->blocks[i].first_seat + k];
+            if (!room->in_racks || p.design->place[device].kind != MYR_DEVICE_LEAF) {
+                add_movable(&p, device, room->in_racks ? ROOM_NONE : i);
+            }
         }
     }
     for (uint32_t i = 0; i < room->top_count; i++) {
@@ -301,6 +304,7 @@ void room_polish(struct room *room, uint32_t work_max)
     /* Until a whole pass changes nothing. */
     for (uint32_t pass = 0; better && pass < PASSES_MAX && p.work < p.work_max; pass++) {
         better = polish_switches(&p);
-        better = polish_servers(&p) || better;
+        /* A server does not leave the rack of its leaf. */
+        better = (!room->in_racks && polish_servers(&p)) || better;
     }
 }

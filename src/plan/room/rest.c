@@ -37,42 +37,6 @@ static uint32_t nearest_rack(const struct room *room, uint32_t target, const str
     return best;
 }
 
-static int compare_i64(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* The rack in the middle of all that hangs on the switch; the hall's centre when nothing does. */
-static uint32_t middle_of(struct room *room, uint32_t device)
-{
-    const struct myr_design *design = &room->plan->design;
-    uint32_t ports = design->first_port[device + 1] - design->first_port[device];
-    int64_t *x = MYR_ARENA_NEW(room->arena, int64_t, ports);
-    int64_t *y = MYR_ARENA_NEW(room->arena, int64_t, ports);
-    uint32_t count = 0, hall = ROOM_NONE;
-    for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
-        uint32_t peer = myr_design_peer(design, p);
-        uint32_t rack = peer == MYR_NONE ? MYR_NONE : room->device_rack[design->port_device[peer]];
-        /* Of several buildings the one of its first host counts. */
-        if (rack == MYR_NONE || (hall != ROOM_NONE && room->racks[rack].hall != hall)) {
-            continue;
-        }
-        hall = room->racks[rack].hall;
-        x[count] = room->racks[rack].column;
-        y[count++] = room->racks[rack].row;
-    }
-    if (count == 0) {
-        return room->halls[0].centre;
-    }
-    /* Medians: along each direction no other position is nearer to all of them. */
-    qsort(x, count, sizeof(*x), compare_i64);
-    qsort(y, count, sizeof(*y), compare_i64);
-    const struct hall *at = &room->halls[hall];
-    return at->first_rack + (uint32_t)x[count / 2] * at->rows +
-           (at->rows - 1 - (uint32_t)y[count / 2]);
-}
-
 /* Into the nearest rack that carries it. */
 static int put(struct room *room, uint32_t device, uint32_t target, struct myr_err *err)
 {
@@ -97,7 +61,7 @@ static int put_devices(struct room *room, bool (*wanted)(uint32_t kind), struct 
             /* Switches stand among what hangs on them, hosts near the middle of the first building.
              */
             bool middle = is_host(design->place[i].kind);
-            uint32_t target = middle ? room->halls[0].centre : middle_of(room, i);
+            uint32_t target = middle ? room->halls[0].centre : room_middle_of(room, i);
             MYR_TRY(put(room, i, target, err));
         }
     }
@@ -175,6 +139,21 @@ static int put_items(struct room *room, struct myr_err *err)
     return MYR_OK;
 }
 
+void room_reserve(struct room *room, bool open)
+{
+    uint32_t every = room->reserve_every;
+    for (uint32_t i = every / 2; every && i < room->rack_count; i += every) {
+        struct load *left = &room->racks[i].left;
+        if (open) {
+            room_give(&room->racks[i], &room->server);
+        } else {
+            left->watts -= room->server.watts;
+            left->units -= room->server.units;
+            left->grams -= room->server.grams;
+        }
+    }
+}
+
 /* Hosts before their switches, and these before the ones above: each stands in the middle of what
  * is there. Strips stand about where they will be, as they pull their switches. */
 int room_rest(struct room *room, struct myr_err *err)
@@ -186,21 +165,95 @@ int room_rest(struct room *room, struct myr_err *err)
     }
     MYR_TRY(put_devices(room, is_host, err));
     room_strips_about(room);
+    room_deal_managed(room);
+    room_reserve(room, true);
     MYR_TRY(put_devices(room, is_lower, err));
     MYR_TRY(put_devices(room, is_upper, err));
     return put_items(room, err);
+}
+
+/* Whether a switch stands in the middle of the servers of its rack. */
+static bool is_in_middle(const struct room *room, uint32_t device)
+{
+    const struct myr_network *net = &room->plan->nets[MYR_NET_COMPUTE].out;
+    return room->in_middle && device - net->first_leaf < net->leaf;
+}
+
+/* What stands in the middle of a rack: below it is half of the servers. */
+struct middle {
+    uint32_t units, servers; /* of the switches there; still to come below them */
+    uint32_t unit;           /* the next free one */
+};
+
+static struct middle *find_middles(const struct room *room)
+{
+    struct middle *middles = MYR_ARENA_NEW(room->arena, struct middle, room->rack_count);
+    for (uint32_t i = 0; i < room->plan->design.device_count; i++) {
+        if (is_in_middle(room, i)) {
+            middles[room->device_rack[i]].units += (uint32_t)room_load(room, i).units;
+        }
+    }
+    for (uint32_t i = 0; i < room->rack_count; i++) {
+        middles[i].servers = room->racks[i].servers / 2;
+        middles[i].unit = middles[i].units && !middles[i].servers ? 1 : 0;
+    }
+    return middles;
+}
+
+/* Unit of a tray in its server, from 0; MYR_NONE where there are not so many. */
+static uint32_t tray_unit(const struct myr_speeds *runs, uint32_t tray)
+{
+    for (uint32_t i = 0; i + 1 < runs->count; i += 2) {
+        if (tray < runs->items[i + 1]) {
+            return runs->items[i] - 1 + tray;
+        }
+        tray -= runs->items[i + 1];
+    }
+    return MYR_NONE;
+}
+
+/* Of a server whose lowest unit is 'base'; without a layout the nodes share its units evenly. */
+static uint32_t node_unit(const struct room *room, uint32_t server, uint32_t node, uint32_t base)
+{
+    const struct plan_group *group = &room->plan->groups[room_group(room, server)];
+    uint32_t unit = tray_unit(&group->server->server.node_trays, node);
+    uint32_t units = (uint32_t)room->groups[room_group(room, server)].units;
+    return base + (unit != MYR_NONE ? unit : node * units / group->server->server.nodes);
+}
+
+/* What else is in a rack-scale system: it needs nothing beside what the whole of it does. */
+static void put_trays(struct room *room, uint32_t server, uint32_t base)
+{
+    const struct plan_group *group = &room->plan->groups[room_group(room, server)];
+    const struct {
+        const struct myr_speeds *runs;
+        const char *part;
+    } kinds[] = {{&group->server->server.switch_trays, "nvlink-switch-tray"},
+                 {&group->server->server.power_shelves, "power-shelf"}};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(kinds); i++) {
+        uint32_t unit;
+        for (uint32_t n = 0; (unit = tray_unit(kinds[i].runs, n)) != MYR_NONE; n++) {
+            struct myr_rack_item item = {.part = plan_string(room->plan, kinds[i].part),
+                                         .rack = room->server_rack[server],
+                                         .units = 1,
+                                         .unit = base + unit};
+            myr_vec_push(&room->items, item);
+        }
+    }
 }
 
 /* Servers from the bottom, other hosts above them, switches from the top. */
 void room_units(struct room *room)
 {
     const struct myr_design *design = &room->plan->design;
+    struct middle *middles = find_middles(room);
     uint32_t nodes = room->plan->server->server.nodes;
     /* By rack: the next free unit from below, and the lowest one taken from above. */
     uint32_t *low = MYR_ARENA_NEW(room->arena, uint32_t, room->rack_count);
     uint32_t *high = MYR_ARENA_NEW(room->arena, uint32_t, room->rack_count);
     for (uint32_t i = 0; i < room->rack_count; i++) {
-        low[i] = 1;
+        /* A lone server stands above its leaf. */
+        low[i] = 1 + (middles[i].unit ? middles[i].units : 0);
         high[i] = (uint32_t)room->rack.units + 1;
     }
     /* The lowest unit of the server in hand, which its nodes share. */
@@ -211,18 +264,27 @@ void room_units(struct room *room)
             uint32_t node = i - design->head->first_node;
             uint32_t units = (uint32_t)room->groups[room_group(room, node / nodes)].units;
             if (node % nodes == 0) {
+                struct middle *middle = &middles[rack];
                 base = low[rack];
                 low[rack] += units;
+                put_trays(room, node / nodes, base);
+                middle->servers -= middle->servers > 0;
+                if (middle->units && !middle->servers && !middle->unit) {
+                    middle->unit = low[rack];
+                    low[rack] += middle->units;
+                }
             }
-            /* Nodes of a server share its units evenly. */
-            room->device_unit[i] = (uint16_t)(base + node % nodes * units / nodes);
+            room->device_unit[i] = (uint16_t)node_unit(room, node / nodes, node % nodes, base);
             continue;
         }
         uint32_t units = (uint32_t)room_load(room, i).units;
         if (kind >= MYR_DEVICE_PDU) {
             continue; /* at the back of the rack, or beside it */
         }
-        if (is_host(kind)) {
+        if (is_in_middle(room, i)) {
+            room->device_unit[i] = (uint16_t)middles[rack].unit;
+            middles[rack].unit += units;
+        } else if (is_host(kind)) {
             room->device_unit[i] = (uint16_t)low[rack];
             low[rack] += units;
         } else {
@@ -234,6 +296,9 @@ void room_units(struct room *room)
     /* Items stand above the hosts; for all of them units were counted down already. */
     for (size_t i = 0; i < room->items.count; i++) {
         struct myr_rack_item *item = &room->items.items[i];
+        if (item->unit) {
+            continue; /* within its server */
+        }
         item->unit = low[item->rack];
         low[item->rack] += item->units;
         MYR_ASSERT(low[item->rack] <= high[item->rack]);

@@ -126,6 +126,28 @@ static uint32_t rows_of(const struct myr_spec_room *spec)
     return spec->rows ? spec->rows : ROOM_ROWS_DEFAULT;
 }
 
+/*
+ * Racks between two that leave a place for access switches; 0 where a rack that is full of servers
+ * takes a switch all the same. Without such places the switches of a hall stood at its end, farther
+ * from the middle than twisted pair reaches.
+ */
+static uint32_t reserve_every(const struct room *room)
+{
+    const struct net_plan *oob = &room->plan->nets[MYR_NET_OOB];
+    if (!oob->present) {
+        return 0;
+    }
+    struct load need = room_load(room, oob->out.first_access), left = room->rack;
+    left.watts -= room->server.watts * room->per_rack;
+    left.units -= room->server.units * room->per_rack;
+    left.grams -= room->server.grams * room->per_rack;
+    uint32_t switches = room_fits(&room->server, &need);
+    /* As many of them as a server's place holds, half of their ports for what is no node. */
+    uint32_t nodes = oob->out.leaf_down * switches / 2;
+    uint32_t every = nodes / (room->per_rack * room->plan->server->server.nodes);
+    return room_fits(&left, &need) > 0 || oob->out.access < 2 ? 0 : every < 2 ? 2 : every;
+}
+
 /* Limited before the racks are made: a wide room may be more than memory holds. */
 static int place_in(struct room *room, uint32_t columns, struct myr_err *err)
 {
@@ -141,7 +163,19 @@ static int place_in(struct room *room, uint32_t columns, struct myr_err *err)
                              (unsigned long long)racks, MYR_ROOM_RACKS_MAX);
     }
     room_grid(room, columns);
-    return room_place_all(room, err);
+    /* Nothing stands: places of a wider room would be none of this one. */
+    for (uint32_t i = 0; i < room->plan->design.device_count; i++) {
+        room->device_rack[i] = MYR_NONE;
+    }
+    room->reserve_every = reserve_every(room);
+    int rc = room_place_all(room, err);
+    /* A room that is as wide as it is may have no place to spare. */
+    if (rc == MYR_ERANGE && room->reserve_every && !room->widens) {
+        room_grid(room, columns);
+        room->reserve_every = 0;
+        rc = room_place_all(room, err);
+    }
+    return rc;
 }
 
 /* Whether a building is as wide as the room: not all of them say their own. */
@@ -225,6 +259,26 @@ static uint64_t columns_for(const struct myr_spec_room *spec, uint64_t racks)
     return racks > fixed && wide ? (racks - fixed + wide - 1) / wide : 0;
 }
 
+/*
+ * The fewest columns that do, above a number that is too small: so far they were widened by a
+ * sixteenth. Places are only tried until the last of them.
+ */
+static int narrow(struct room *room, uint32_t small, uint32_t columns, struct myr_err *err)
+{
+    bool rough = room->plan->rough;
+    room->plan->rough = true;
+    while (columns - small > 1) {
+        uint32_t middle = small + (columns - small) / 2;
+        if (place_in(room, middle, NULL) == MYR_OK) {
+            columns = middle;
+        } else {
+            small = middle;
+        }
+    }
+    room->plan->rough = rough;
+    return place_in(room, columns, err);
+}
+
 /* A room that does not say how wide it is gets as wide as it must be. */
 static int place(struct room *room, struct myr_err *err)
 {
@@ -233,19 +287,63 @@ static int place(struct room *room, struct myr_err *err)
         return place_in(room, columns, err);
     }
     uint32_t rows = rows_of(room->spec);
+    /* One more column is there for the asking: no rack is built with other power instead. */
+    room->widens = true;
     /* Where every row has two racks for each thing, one more column would not help either. */
     uint64_t columns_most = 2 * count_things(room);
     /* The least that could hold the servers; then wider, step by step, until all has a place. */
     columns = ceil_div(ceil_div(room->plan->spec->servers, room->per_rack),
                        (uint64_t)rows * room->spec->building_count);
     columns = (uint32_t)most(columns, columns_for(room->spec, least_racks(room)));
+    columns = (uint32_t)most(columns, room->spec->spine_column);
+    uint32_t small = columns - 1; /* fewer hold not even the servers */
     int rc;
     /* Too small is the only error that more columns help against. */
     while ((rc = place_in(room, columns, err)) == MYR_ERANGE && columns < columns_most &&
            (uint64_t)columns * rows < MYR_ROOM_RACKS_MAX) {
+        small = columns;
         columns += columns / 16 + 1;
     }
-    return rc;
+    return rc == MYR_OK && columns > small + 1 ? narrow(room, small, columns, err) : rc;
+}
+
+/* A zone that lies in no building is a mistake; one that some buildings lack is said. */
+static int check_zones(const struct room *room, struct myr_err *err)
+{
+    const struct myr_spec_room *spec = room->spec;
+    const struct myr_doc *zones = myr_doc_get(spec->node, "zones");
+    const struct myr_room_range *leaf = &spec->leaf_rows;
+    uint32_t near = leaf->first < leaf->last ? leaf->first : leaf->last, rows = 0, columns = 0;
+    uint32_t far = leaf->first + leaf->last - near;
+    for (uint32_t i = 0; i < spec->building_count; i++) {
+        const struct myr_spec_building *building = &spec->buildings[i];
+        uint32_t own = building->rows ? building->rows : rows_of(spec);
+        uint32_t wide = building->columns ? building->columns : spec->columns;
+        rows = own > rows ? own : rows;
+        /* One that is open gets as wide as the zone needs. */
+        columns = wide == 0 || wide > columns ? wide ? wide : UINT32_MAX : columns;
+        if (own < far || (wide && wide < spec->spine_column)) {
+            plan_finding(room->plan, MYR_SEVERITY_WARNING, "zone-outside", "room",
+                         "zones that lie in all buildings, or larger buildings",
+                         "of the 'zones' some lies outside of %s%s%s, which has %u rows%s",
+                         building->name ? "building '" : "the room",
+                         building->name ? building->name : "", building->name ? "'" : "", own,
+                         wide ? myr_arena_printf(room->arena, " and %u columns", wide) : "");
+        }
+    }
+    if (near > rows) {
+        return myr_doc_error(err, zones ? zones : spec->node, MYR_ERANGE,
+                             "'leaf_rows' is %u-%u, rows 1 to %u are expected", leaf->first,
+                             leaf->last, rows);
+    }
+    if (spec->spine_column > columns) {
+        char name[MYR_ROOM_COLUMN_BYTES], last[MYR_ROOM_COLUMN_BYTES];
+        return myr_doc_error(err, zones ? zones : spec->node, MYR_ERANGE,
+                             "'spine_column' is '%s', one column from A to %s is expected",
+                             myr_room_column_name(spec->spine_column, name),
+                             myr_room_column_name(columns, last));
+    }
+    return MYR_OK;
 }
 
 /* Racks of two kinds have to be ordered as such: it is said which. */
@@ -307,9 +405,13 @@ static void put_loads(struct room *room)
                                        (uint32_t)need.grams};
         if (design->place[i].kind == MYR_DEVICE_NODE) {
             uint32_t server = (i - design->head->first_node) / nodes;
-            const struct load *own = &room->groups[room_group(room, server)];
+            uint32_t group = room_group(room, server);
+            const struct load *own = &room->groups[group];
+            /* Rounded down, or one node would reach into the next. */
+            uint32_t units = (uint32_t)own->units / nodes;
+            bool trays = plan->groups[group].server->server.node_trays.count;
             *load = (struct myr_type_load){(uint32_t)own->watts / nodes,
-                                           ceil_div((uint64_t)own->units, nodes),
+                                           trays || units == 0 ? 1 : units,
                                            (uint32_t)own->grams / nodes};
         }
     }
@@ -348,6 +450,7 @@ static void finish(struct room *room)
  * lengths. */
 static int run(struct room *room, struct myr_err *err)
 {
+    MYR_TRY(check_zones(room, err));
     MYR_TRY(check_single(room, err));
     room->per_rack = room_fits(&room->rack, &room->server);
     room_blocks(room);
@@ -359,6 +462,7 @@ static int run(struct room *room, struct myr_err *err)
     room_strips(room);
     /* Cables are cut for the places they have now. */
     room_cut_cables(room);
+    room_cut_cages(room);
     room_lengths(room);
     room_trays(room);
     room_headroom(room);

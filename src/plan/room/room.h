@@ -10,7 +10,7 @@
 #include "plan_internal.h"
 
 #define ROOM_NONE         UINT32_MAX
-#define ROOM_STEPS        24      /* lengths of cables that are sold */
+#define ROOM_STEPS        25      /* lengths of cables that are sold */
 #define ROOM_ROWS_DEFAULT 20      /* of a room that does not say */
 #define ROOM_PIECES_MAX   1000000 /* in racks beside the devices; a design has a record for each */
 
@@ -96,15 +96,21 @@ struct room {
     MYR_VEC(struct myr_rack_item) items;
     MYR_VEC(uint32_t) devices_of;   /* scratch */
     uint32_t lost_least, lost_most; /* places for servers that a rack may lose to switches */
+    bool in_middle;                 /* leaves stand in the middle of a rack */
+    bool in_racks;                  /* with all their servers, which one rack holds */
     bool banded;                    /* blocks are cut from bands of rows */
     bool gathered;                  /* all upper switches in one building */
     double flatness;                /* how much the upper switches keep to the centre's row */
+    uint32_t reserve_every;         /* racks, of which one leaves a server's place open; or 0 */
+    bool widens;                    /* the room gets as wide as it must be */
     uint32_t pairs;                 /* of racks whose power was dealt out anew */
     uint32_t missing;               /* servers without a place in the last attempt */
     uint32_t start_count;
     struct start starts[ROOM_STARTS]; /* the shortest first */
     /* How many times more the annealing counts the cables of a layer, for it to become short. */
     uint8_t pull[MYR_NET_COUNT][MYR_LAYER_COUNT];
+    /* Copper for the cages of a kind of hosts, or of a layer, that are near; or none. */
+    uint16_t near_host[MYR_NET_COUNT][PLAN_HOSTS_MAX];
     struct myr_room out; /* what the design will say of the room */
 };
 
@@ -182,6 +188,16 @@ MYR_MUST_USE int room_place_all(struct room *room, struct myr_err *err);
 MYR_MUST_USE int room_rest(struct room *room, struct myr_err *err);
 void room_units(struct room *room);
 
+/* The rack in the middle of all that hangs on a device; the centre of the first hall when nothing
+ * does that has a place yet. */
+uint32_t room_middle_of(struct room *room, uint32_t device);
+/* managed.c: management ports of what has its place, each to a switch that is near. Once: all other
+ * placements keep these. */
+void room_deal_managed(struct room *room);
+
+/* Keeps places open for access switches where servers fill racks to the last, or opens them. */
+void room_reserve(struct room *room, bool open);
+
 /* feeds.c: power and cooling chains */
 MYR_MUST_USE int room_feeds(struct room *room, struct myr_err *err);
 /* Power strips and cooling units with a management port: about where, for the switches that they
@@ -214,6 +230,9 @@ void room_wire_again(struct room *room);
 void room_keep_cut(const struct room *room, struct cut *ret);
 void room_kinds_as(struct room *room, const struct cut *cut);
 void room_cut_as(struct room *room, const struct cut *cut);
+
+/* cages.c: cages of a layer of fibre whose links are all short get copper of several links. */
+void room_cut_cages(struct room *room);
 
 /* lengths.c: cables of the right length, trays, headroom */
 void room_lengths(struct room *room);

@@ -240,8 +240,9 @@ int room_place_all(struct room *room, struct myr_err *err)
         room_choose_starts(room);
     }
     MYR_TRY(place_from(room, 0, err));
-    /* A rough plan only counts racks and strips: the length of cables does not matter to it. */
-    if (shortest && !room->plan->rough) {
+    /* A rough plan only counts racks and strips: the length of cables does not matter to it. And
+     * what stands in the middle of its rack stays there. */
+    if (shortest && !room->plan->rough && !room->in_racks) {
         anneal_starts(room);
     }
     return MYR_OK;

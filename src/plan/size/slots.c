@@ -77,12 +77,11 @@ uint32_t plan_leaf_uplinks(const struct net_plan *net, uint32_t leaf)
     return needed > net->out.leaf_up ? net->out.leaf_up : needed;
 }
 
-/* Of all leaves of a unit. */
+/* Of all leaves of a unit: the first have one connector more, so that there are two kinds. */
 uint64_t plan_unit_uplinks(const struct net_plan *net)
 {
-    uint64_t total = 0;
-    for (uint32_t leaf = 0; leaf < net->unit_leaves; leaf++) {
-        total += plan_leaf_uplinks(net, leaf);
-    }
-    return total;
+    uint32_t leaves = net->unit_leaves;
+    uint32_t more = spreads_hosts(net) ? ceil_div(net->slots, net->splitter_legs) % leaves : 0;
+    return (uint64_t)more * plan_leaf_uplinks(net, 0) +
+           (uint64_t)(leaves - more) * plan_leaf_uplinks(net, leaves - 1);
 }

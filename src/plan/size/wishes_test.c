@@ -16,7 +16,8 @@
     "servers: 7\nnetworks: {compute: {switch: mqm9790-ns2f}}\nroom: {rows: 3, columns: " more "}" \
     "\n"
 
-/* Below 1:1 as well; a leaf without uplinks is none. */
+/* Below 1:1 as well; a leaf without uplinks is none. Above 1:1 the ratio is a limit: a leaf with
+ * more of them is there only where that needs fewer parts, which is said. */
 static void a_leaf_has_the_uplinks_of_its_ratio(void **state)
 {
     static const double ratios[] = {0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 0.9, 1, 1.5, 2, 3, 7, 20};
@@ -29,7 +30,8 @@ static void a_leaf_has_the_uplinks_of_its_ratio(void **state)
         planned_begin(&p, text);
         double down = planned_number(&p, "networks.compute.shape.leaf_down");
         double up = planned_number(&p, "networks.compute.shape.leaf_up");
-        assert_true(up * ratios[i] >= down - 1e-9 && (up - 1) * ratios[i] < down);
+        assert_true(up * ratios[i] >= down - 1e-9);
+        assert_true((up - 1) * ratios[i] < down || planned_finding(&p, "ratio-below-asked"));
         planned_end(&p);
     }
 }
