@@ -169,11 +169,14 @@ static bool keep_nodes(struct myr_queue *q, struct hold *hold, uint32_t needed)
     return true;
 }
 
-/* How many nodes are held for a job. */
+/* How many nodes are held for a job: as many as needed where it may stop what does not drain. */
 static uint32_t wanted_nodes(const struct myr_queue *q, uint32_t id)
 {
     uint32_t needed = queue_nodes_of(q, queue_job(q, id));
     MYR_ASSERT(needed > 0);
+    if (q->policy.preempt) {
+        return needed;
+    }
     return needed < q->shape.nodes / HOLD_TIMES ? needed * HOLD_TIMES : q->shape.nodes;
 }
 
@@ -229,7 +232,10 @@ static void next_to_hold(struct myr_queue *q, uint32_t ret[HOLD_KINDS])
             MYR_SLOW_ASSERT(queue_job(q, id)->state == MYR_JOB_WAITS);
             int64_t due_s = queue_after_s(queue_job(q, id)->since_s, after_s);
             if (due_s > q->now_s) {
-                soonest_s = due_s < soonest_s ? due_s : soonest_s;
+                /* What is usual may change, but nobody is due before the policy's patience. */
+                int64_t next_s = queue_after_s(queue_job(q, id)->since_s, q->policy.patience_s);
+                next_s = next_s > q->now_s + SCAN_S ? next_s : q->now_s + SCAN_S;
+                soonest_s = next_s < soonest_s ? next_s : soonest_s;
                 break; /* those behind it have waited less */
             }
             if (queue_has_hold(q, id)) {
@@ -278,14 +284,18 @@ static void drop_outranked(struct myr_queue *q, uint32_t id)
     }
 }
 
-/* Whether there is room for one more hold of this kind beside what is held for others. */
+/*
+ * Whether there is room for one more hold of this kind beside what is held for others, but for those
+ * who have to give way to it: their nodes are its own to take.
+ */
 static bool has_room(const struct myr_queue *q, uint32_t id)
 {
     enum hold_kind kind = kind_of(q, queue_job(q, id)->spec.gpus);
     size_t nodes = wanted_nodes(q, id), count = 0;
     for (size_t i = 0; i < q->holds.count; i++) {
         const struct hold *hold = &q->holds.items[i];
-        if (kind_of(q, queue_job(q, hold->job)->spec.gpus) == kind) {
+        if (kind_of(q, queue_job(q, hold->job)->spec.gpus) == kind &&
+            !queue_outranks(q, id, hold->job)) {
             nodes += hold->nodes.count;
             count++;
         }
@@ -320,8 +330,8 @@ static void open_holds(struct myr_queue *q)
             if (next[k] == MYR_NONE || queue_may_start(q, next[k])) {
                 continue;
             }
-            drop_outranked(q, next[k]);
             if (has_room(q, next[k])) {
+                drop_outranked(q, next[k]);
                 open_hold(q, next[k]);
                 more = true;
             }

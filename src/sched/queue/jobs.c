@@ -170,7 +170,8 @@ static void begin(struct myr_queue *q, uint32_t id)
     job->state = q->policy.confirm ? MYR_JOB_STARTING : MYR_JOB_RUNS;
     job->since_s = q->now_s - job->since_s; /* while it runs: the time waited so far */
     MYR_ASSERT(job->since_s >= 0);
-    queue_note_wait(q, job->since_s);
+    /* Who floods waits for itself: that is no reason for others to wait. */
+    queue_note_wait(q, queue_excess(q, job->spec.tenant) ? 0 : job->since_s);
     job->start_s = q->now_s;
     job->start_pass = q->pass;
     job->guest_of = MYR_NONE;

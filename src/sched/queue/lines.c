@@ -198,7 +198,7 @@ static void line_up(struct myr_queue *q, uint32_t id)
         queue_first_changed(q, job->line);
     }
     /* The next scan for holds must not be later than this job's turn. */
-    int64_t due_s = queue_after_s(job->since_s, queue_hold_s(q));
+    int64_t due_s = queue_after_s(job->since_s, q->policy.patience_s);
     if (due_s < q->hold_scan_s) {
         q->hold_scan_s = due_s;
     }

@@ -94,7 +94,7 @@ enum { USUAL_PART = 1024 };
 
 void queue_note_wait(struct myr_queue *q, int64_t waited_s)
 {
-    enum { LATELY = 256 }; /* each start counts for one in so many */
+    enum { LATELY = 128 }; /* each start counts for one in so many */
     const int64_t most_s = INT64_C(1) << 40;
     MYR_ASSERT(waited_s >= 0);
     waited_s = waited_s < most_s ? waited_s : most_s;
@@ -104,12 +104,16 @@ void queue_note_wait(struct myr_queue *q, int64_t waited_s)
 
 int64_t queue_hold_s(const struct myr_queue *q)
 {
-    enum { USUAL_TIMES = 2 };
+    enum { USUAL_TIMES = 2, PREEMPT_TIMES = 4 };
     int64_t usual_s = q->usual_wait / USUAL_PART * USUAL_TIMES, patience_s = q->policy.patience_s;
     if (patience_s <= 0) {
         return INT64_MAX;
     }
-    return q->policy.preempt || usual_s < patience_s ? patience_s : usual_s;
+    /* Where others can be stopped a gang runs after a time that does not depend on them. */
+    if (q->policy.preempt && usual_s / PREEMPT_TIMES > patience_s) {
+        usual_s = PREEMPT_TIMES * patience_s;
+    }
+    return usual_s < patience_s ? patience_s : usual_s;
 }
 
 /*

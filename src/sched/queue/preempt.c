@@ -85,12 +85,12 @@ static bool may_stop(const struct myr_queue *q, const struct claim *claim,
     if (victim->spec.priority != claim->priority) {
         return victim->spec.priority < claim->priority;
     }
-    if (claim->due && gives_way_when_due(claim, victim)) {
-        return true;
-    }
     /* Equals are stopped by level alone, and after a wait. */
     if (!claim->by_level || claim->early) {
         return false;
+    }
+    if (claim->due) {
+        return victim->guest_of == claim->job || gives_way_when_due(claim, victim);
     }
     if (q->policy.yield_s > 0 && victim->since_s >= q->policy.yield_s &&
         !floods(q, claim, victim)) {

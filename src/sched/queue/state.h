@@ -355,8 +355,8 @@ bool queue_is_large(const struct myr_queue *q, uint32_t gpus, uint32_t part);
 int64_t queue_locality_s(const struct myr_queue *q, uint32_t gpus, int64_t most_s);
 /*
  * A job that has waited so long has nodes held for it; INT64_MAX: never. The policy's patience, or
- * twice what jobs wait of late where nobody can be stopped: nodes that drain stand idle, and where
- * all wait long because too many drain for too few, each one more only adds to it.
+ * twice what jobs wait of late: nodes that drain stand idle, and where all wait long, each drain
+ * more only adds to it. With preemption four times the patience at most.
  */
 int64_t queue_hold_s(const struct myr_queue *q);
 /* A job starts that has waited so long. */
