@@ -11,10 +11,10 @@
  * A line for each shape: 'shape I' and what was drawn; then for each policy its mean wait, the mean
  * without gangs and the longest, in hours; then what was broken, nothing where all is well:
  *
- *     class   the longest wait of a size (a power of two) under 'fair' is beyond 6 h and three times
- *             FIFO's, where FIFO's is below 24 h
- *     gang    one waits for more than 24 h under 'preempt' that waits at most 12 h among gangs alone
- *     beaten  a reference has a shorter longest wait and a mean more than a tenth smaller
+ *     class   the longest wait of a size (a power of two) under 'fair' is beyond 6 h and three
+ * times FIFO's, where FIFO's is below 24 h gang    one waits for more than 24 h under 'preempt'
+ * that waits at most 12 h among gangs alone beaten  a reference has a shorter longest wait and a
+ * mean more than a tenth smaller
  *
  * The same seed draws the same shapes on every machine with the same libm.
  */

@@ -13,10 +13,11 @@ enum { MYR_QUEUE_LEVELS = 8 };
 struct myr_queue_policy {
     enum myr_order order;
     uint32_t unused_counts[2]; /* of older programs' states, as the other gaps */
-    uint32_t loss_permille; /* of the GPU time may be lost to preemption by level */
+    uint32_t loss_permille;    /* of the GPU time may be lost to preemption by level */
     /*
      * A job that has waited so long has nodes held for it, on which nothing new starts; 0: never.
-     * Less of it costs the others: nodes stand idle while they drain. More adds to the longest wait.
+     * Less of it costs the others: nodes stand idle while they drain. More adds to the longest
+     * wait.
      */
     int64_t patience_s;
     int64_t unused_times[3];
@@ -30,9 +31,9 @@ struct myr_queue_policy {
     int64_t yield_s;
     int64_t stop_after_s; /* a job waits so long before it stops others of its priority */
     int64_t unused_grace;
-    int64_t keep_s;       /* what is over (jobs, arrays, windows) is forgotten after this */
-    int64_t avoid_s;      /* so long nothing is placed on a node where a start failed */
-    bool plain;           /* remainders of gangs lie anywhere, as in textbooks */
+    int64_t keep_s;  /* what is over (jobs, arrays, windows) is forgotten after this */
+    int64_t avoid_s; /* so long nothing is placed on a node where a start failed */
+    bool plain;      /* remainders of gangs lie anywhere, as in textbooks */
     bool preempt;
     bool confirm;      /* starts and stops take effect when they are confirmed (events.h) */
     uint8_t unused[5]; /* no gaps: policies are compared byte by byte */

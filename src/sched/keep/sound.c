@@ -22,8 +22,8 @@ static bool policy_sound(const struct myr_queue_policy *p)
             return false;
         }
     }
-    return (uint32_t)p->order <= MYR_ORDER_FAIR && p->loss_permille <= 1000 && sound_bool(&p->plain) && sound_bool(&p->preempt) &&
-           sound_bool(&p->confirm);
+    return (uint32_t)p->order <= MYR_ORDER_FAIR && p->loss_permille <= 1000 &&
+           sound_bool(&p->plain) && sound_bool(&p->preempt) && sound_bool(&p->confirm);
 }
 
 /* Totals are of what is counted, and what was found of it can be said. */
@@ -58,8 +58,8 @@ static bool frame_sound(const struct myr_queue *q)
     return s->nodes == p->nodes && s->gpus_per_node == p->gpus_per_node &&
            s->group_nodes == p->group_nodes && s->pod_nodes <= p->pod_nodes &&
            s->pod_nodes >= s->group_nodes && policy_sound(&q->policy) && sound_bool(&q->handed) &&
-           (q->now_s == INT64_MIN || sound_time(q->now_s)) &&
-           q->usual_wait >= 0 && q->usual_wait <= INT64_C(1) << 51 && q->shares > 0;
+           (q->now_s == INT64_MIN || sound_time(q->now_s)) && q->usual_wait >= 0 &&
+           q->usual_wait <= INT64_C(1) << 51 && q->shares > 0;
 }
 
 /* Nodes of a hold are inside the cluster. */

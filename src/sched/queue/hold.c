@@ -8,10 +8,10 @@
  * else a flood of small ones that are due would stand before every gang, and the other way round.
  *
  * More nodes are held than are needed, HOLD_TIMES as many: the half of them that drains first is
- * enough. Were it only as many, the gang would wait for the one that drains last: with eight jobs of
- * equal mean length on each of 41 nodes four times as long, and more GPU time would stand idle for
- * it. Of each kind one job at a time has nodes held, and others beside it, HOLDS_MAX in all, as long
- * as one part of the cluster in HOLD_SHARE holds all of them.
+ * enough. Were it only as many, the gang would wait for the one that drains last: with eight jobs
+ * of equal mean length on each of 41 nodes four times as long, and more GPU time would stand idle
+ * for it. Of each kind one job at a time has nodes held, and others beside it, HOLDS_MAX in all, as
+ * long as one part of the cluster in HOLD_SHARE holds all of them.
  */
 enum { HOLD_TIMES = 2, HOLD_SHARE = 8, HOLDS_MAX = 8, SCAN_S = 60 };
 
@@ -181,8 +181,8 @@ static uint32_t wanted_nodes(const struct myr_queue *q, uint32_t id)
 }
 
 /*
- * Chosen once, by likely ends; then the nodes stay, or the likeliest ones might change for ever, but
- * for those that come free by luck, which count at once. The hold's nodes are open when this is
+ * Chosen once, by likely ends; then the nodes stay, or the likeliest ones might change for ever,
+ * but for those that come free by luck, which count at once. The hold's nodes are open when this is
  * called.
  */
 static void choose_nodes(struct myr_queue *q, struct hold *hold)
@@ -190,7 +190,7 @@ static void choose_nodes(struct myr_queue *q, struct hold *hold)
     MYR_ASSERT(queue_job(q, hold->job)->state == MYR_JOB_WAITS);
     uint32_t wanted = wanted_nodes(q, hold->job);
     /* Nothing has ended since, so the same nodes would be chosen again. */
-    if (hold->chosen == q->ends) {
+    if (hold->chosen == q->ends && hold->nodes.count >= wanted) {
         queue_set_held(q, hold, true);
         return;
     }
@@ -234,7 +234,7 @@ static void next_to_hold(struct myr_queue *q, uint32_t ret[HOLD_KINDS])
             if (due_s > q->now_s) {
                 /* What is usual may change, but nobody is due before the policy's patience. */
                 int64_t next_s = queue_after_s(queue_job(q, id)->since_s, q->policy.patience_s);
-                next_s = next_s > q->now_s + SCAN_S ? next_s : q->now_s + SCAN_S;
+                next_s = next_s > q->now_s ? next_s : q->now_s + SCAN_S;
                 soonest_s = next_s < soonest_s ? next_s : soonest_s;
                 break; /* those behind it have waited less */
             }
@@ -285,8 +285,8 @@ static void drop_outranked(struct myr_queue *q, uint32_t id)
 }
 
 /*
- * Whether there is room for one more hold of this kind beside what is held for others, but for those
- * who have to give way to it: their nodes are its own to take.
+ * Whether there is room for one more hold of this kind beside what is held for others, but for
+ * those who have to give way to it: their nodes are its own to take.
  */
 static bool has_room(const struct myr_queue *q, uint32_t id)
 {
@@ -339,8 +339,25 @@ static void open_holds(struct myr_queue *q)
     }
 }
 
+/*
+ * A hold is over: those that lack nodes choose before anybody who comes anew, or jobs of one node
+ * would hand the same one on to each other for ever while a gang of the whole cluster waits for it.
+ */
+static void fill_holds(struct myr_queue *q)
+{
+    for (size_t i = 0; i < q->holds.count; i++) {
+        struct hold *hold = &q->holds.items[i];
+        if (hold->nodes.count < wanted_nodes(q, hold->job)) {
+            queue_set_held(q, hold, false);
+            choose_nodes(q, hold);
+        }
+    }
+    q->hold_scan_s = q->now_s; /* the next one may have its nodes */
+}
+
 void queue_serve_holds(struct myr_queue *q)
 {
+    bool any_over = false;
     for (size_t i = 0; i < q->holds.count;) {
         struct hold *hold = &q->holds.items[i];
         uint32_t id = hold->job;
@@ -359,10 +376,13 @@ void queue_serve_holds(struct myr_queue *q)
         if (over) {
             MYR_ASSERT(q->holds.items[i].job == id);
             remove_hold(q, i);
-            q->hold_scan_s = q->now_s; /* the next one may have them */
+            any_over = true;
         } else {
             i++;
         }
+    }
+    if (any_over) {
+        fill_holds(q);
     }
     if (q->policy.patience_s > 0) {
         open_holds(q);

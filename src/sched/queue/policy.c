@@ -94,7 +94,7 @@ enum { USUAL_PART = 1024 };
 
 void queue_note_wait(struct myr_queue *q, int64_t waited_s)
 {
-    enum { LATELY = 128 }; /* each start counts for one in so many */
+    enum { LATELY = 64 }; /* each start counts for one in so many */
     const int64_t most_s = INT64_C(1) << 40;
     MYR_ASSERT(waited_s >= 0);
     waited_s = waited_s < most_s ? waited_s : most_s;

@@ -3,9 +3,9 @@
 #include "queue/state.h"
 
 /*
- * Searches are repeated after RETRY_S, and less often the longer a job has waited in vain: after one
- * part of that in RETRY_SHARE, where nodes are held for it in four times as many. Work worth WORTH_S
- * of a job's GPUs may be lost for it at once.
+ * Searches are repeated after RETRY_S, and less often the longer a job has waited in vain: after
+ * one part of that in RETRY_SHARE, where nodes are held for it in four times as many. Work worth
+ * WORTH_S of a job's GPUs may be lost for it at once.
  */
 enum { RETRY_S = 60, RETRY_SHARE = 16, RETRY_HELD_SHARE = 64, WORTH_S = 900 };
 
@@ -18,7 +18,8 @@ enum { LOOKS_MAX = 1 << 16 };
 /* Gangs of one part of the cluster in so many are not stopped for a smaller equal. */
 enum { BIG_PART = 4, HALF_PART = 2 };
 
-/* A gang that has waited too long stops what came before it too, if that is so many times smaller. */
+/* A gang that has waited too long stops what came before it too, if that is so many times smaller.
+ */
 enum { SMALLER_TIMES = 4 };
 
 /*

@@ -534,9 +534,9 @@ static void put_presets(struct myr_buf *ret)
 {
     for (uint32_t i = MYR_QUEUE_FIFO; i <= MYR_QUEUE_PREEMPT; i++) {
         struct myr_queue_policy p = myr_queue_policy_preset((enum myr_queue_preset)i);
-        const int64_t numbers[] = {
-            p.loss_permille, p.patience_s, p.locality_s,   p.checkpoint_s, p.restart_s, p.level_s,
-            p.run_min_s,     p.yield_s,    p.stop_after_s, p.keep_s,       p.avoid_s};
+        const int64_t numbers[] = {p.loss_permille, p.patience_s, p.locality_s, p.checkpoint_s,
+                                   p.restart_s,     p.level_s,    p.run_min_s,  p.yield_s,
+                                   p.stop_after_s,  p.keep_s,     p.avoid_s};
         myr_buf_printf(ret, "preset %u: order %d%s%s%s:", i, (int)p.order, p.plain ? " plain" : "",
                        p.preempt ? " preempts" : "", p.confirm ? " confirms" : "");
         for (size_t k = 0; k < MYR_ARRAY_COUNT(numbers); k++) {

@@ -179,8 +179,7 @@ static void nobody_waits_for_ever_whatever_its_size(void **state)
             decide(queue, now_s, NULL);
         }
         assert_true(runs(queue, big));
-        assert_true(myr_queue_waited_s(queue, now_s, big) <=
-                    2 * policy.patience_s + 2000);
+        assert_true(myr_queue_waited_s(queue, now_s, big) <= 2 * policy.patience_s + 2000);
         myr_queue_free(queue);
     }
 }

@@ -272,8 +272,8 @@ struct myr_queue {
     struct tries tries;
     struct myr_heap wakes; /* value: the job that it is for, or MYR_NONE */
     MYR_VEC(struct myr_decision) decisions;
-    bool handed; /* the caller has them: the next one starts anew */
-    int32_t unused; /* no gaps: states are compared byte by byte */
+    bool handed;               /* the caller has them: the next one starts anew */
+    int32_t unused;            /* no gaps: states are compared byte by byte */
     MYR_VEC(uint32_t) victims; /* scratch */
     MYR_VEC(uint32_t) nodes;   /* scratch */
     struct kind_count kinds;   /* scratch */
