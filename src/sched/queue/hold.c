@@ -202,17 +202,6 @@ static void choose_nodes(struct myr_queue *q, struct hold *hold)
     }
 }
 
-/* Of two that are due: who is further below its share, then who has waited longer. */
-static bool held_before(const struct myr_queue *q, uint32_t id, uint32_t other)
-{
-    MYR_ASSERT(id != other);
-    MYR_SLOW_ASSERT(!queue_outranks(q, id, other) || !queue_outranks(q, other, id));
-    if (queue_outranks(q, id, other) || queue_outranks(q, other, id)) {
-        return queue_outranks(q, id, other);
-    }
-    return queue_job(q, id)->since_s < queue_job(q, other)->since_s;
-}
-
 enum hold_kind { HOLD_GANGS, HOLD_SMALL, HOLD_KINDS };
 
 static enum hold_kind kind_of(const struct myr_queue *q, uint32_t gpus)
@@ -220,36 +209,69 @@ static enum hold_kind kind_of(const struct myr_queue *q, uint32_t gpus)
     return queue_is_gang(q, gpus) ? HOLD_GANGS : HOLD_SMALL;
 }
 
-/* Of each kind the job that is due before all others without nodes; or MYR_NONE. */
+/* What decides who of two that are due has nodes held first; each beside the next. */
+struct rank {
+    int32_t priority;
+    uint32_t excess;
+    int64_t since_s;
+    uint32_t job; /* MYR_NONE: nobody */
+};
+
+static bool ranks_before(const struct rank *a, const struct rank *b)
+{
+    if (b->job == MYR_NONE || a->priority != b->priority) {
+        return b->job == MYR_NONE || a->priority > b->priority;
+    }
+    if (a->excess != b->excess) {
+        return a->excess < b->excess;
+    }
+    return a->since_s != b->since_s ? a->since_s < b->since_s : a->job < b->job;
+}
+
+/* The first of a line that has no nodes held and has waited since 'until_s'; or MYR_NONE. */
+static uint32_t first_without(const struct myr_queue *q, const struct line *line, int64_t until_s)
+{
+    uint32_t id = line->first;
+    while (id != MYR_NONE && queue_job(q, id)->since_s <= until_s && queue_has_hold(q, id)) {
+        id = queue_job(q, id)->next;
+    }
+    return id != MYR_NONE && queue_job(q, id)->since_s <= until_s ? id : MYR_NONE;
+}
+
+/*
+ * Of each kind the job that is due before all others without nodes; or MYR_NONE. There may be ten
+ * thousand lines: most are told by what stands in the line itself.
+ */
 static void next_to_hold(struct myr_queue *q, uint32_t ret[HOLD_KINDS])
 {
-    int64_t after_s = queue_hold_s(q), soonest_s = INT64_MAX;
-    ret[HOLD_GANGS] = ret[HOLD_SMALL] = MYR_NONE;
+    struct rank best[HOLD_KINDS] = {{.job = MYR_NONE}, {.job = MYR_NONE}};
+    int64_t until_s = q->now_s - queue_hold_s(q), soonest_s = q->now_s + SCAN_S;
+    bool fair = q->policy.order == MYR_ORDER_FAIR, none = true;
     for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
         const struct line *line = &q->lines.items[i];
-        uint32_t *best = &ret[kind_of(q, line->gpus)];
-        for (uint32_t id = line->first; id != MYR_NONE; id = queue_job(q, id)->next) {
-            MYR_SLOW_ASSERT(queue_job(q, id)->state == MYR_JOB_WAITS);
-            int64_t due_s = queue_after_s(queue_job(q, id)->since_s, after_s);
-            if (due_s > q->now_s) {
-                /* What is usual may change, but nobody is due before the policy's patience. */
-                int64_t next_s = queue_after_s(queue_job(q, id)->since_s, q->policy.patience_s);
-                next_s = next_s > q->now_s ? next_s : q->now_s + SCAN_S;
-                soonest_s = next_s < soonest_s ? next_s : soonest_s;
-                break; /* those behind it have waited less */
-            }
-            if (queue_has_hold(q, id)) {
-                continue;
-            }
-            /* If not at this moment, it has to be looked at again before long. */
-            soonest_s = q->now_s + SCAN_S < soonest_s ? q->now_s + SCAN_S : soonest_s;
-            if (*best == MYR_NONE || held_before(q, id, *best)) {
-                *best = id;
-            }
-            break;
+        if (line->since_s > until_s) {
+            /* What is usual may change, but nobody is due before the policy's patience. */
+            int64_t next_s = line->since_s + q->policy.patience_s;
+            soonest_s = next_s > q->now_s && next_s < soonest_s ? next_s : soonest_s;
+            none = false;
+            continue;
+        }
+        none = false;
+        struct rank *of = &best[kind_of(q, line->gpus)];
+        struct rank rank = {line->priority, fair ? queue_excess(q, line->tenant) : 0, line->since_s,
+                            line->first};
+        if (!ranks_before(&rank, of)) {
+            continue;
+        }
+        rank.job = first_without(q, line, until_s);
+        rank.since_s = rank.job == MYR_NONE ? 0 : queue_job(q, rank.job)->since_s;
+        if (rank.job != MYR_NONE && ranks_before(&rank, of)) {
+            *of = rank;
         }
     }
-    q->hold_scan_s = soonest_s;
+    ret[HOLD_GANGS] = best[HOLD_GANGS].job;
+    ret[HOLD_SMALL] = best[HOLD_SMALL].job;
+    q->hold_scan_s = none ? INT64_MAX : soonest_s; /* whoever comes makes it sooner */
 }
 
 bool queue_drop_holds(struct myr_queue *q)
@@ -309,10 +331,11 @@ static void open_hold(struct myr_queue *q, uint32_t id)
     MYR_ASSERT(!queue_has_hold(q, id));
     choose_nodes(q, &hold);
     myr_vec_push(&q->holds, hold);
-    /* It may stop others from now on: it looks for them at once. */
+    /* A gang may stop others from now on: it looks for them at once. */
     uint32_t line = queue_job(q, id)->line;
-    queue_job(q, id)->retry_s = 0;
-    if (q->lines.items[line].first == id) {
+    bool gang = queue_is_gang(q, q->lines.items[line].gpus);
+    queue_job(q, id)->retry_s = gang ? 0 : queue_job(q, id)->retry_s;
+    if (gang && q->lines.items[line].first == id) {
         queue_first_changed(q, line);
     }
 }
