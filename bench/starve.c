@@ -435,9 +435,15 @@ int main(int argc, char **argv)
         fputs("usage: bench_starve SEED FIRST COUNT\n", stderr);
         return 2;
     }
-    uint64_t seed = strtoull(argv[1], NULL, 10);
-    uint32_t first = (uint32_t)strtoul(argv[2], NULL, 10);
-    uint32_t count = (uint32_t)strtoul(argv[3], NULL, 10);
+    uint64_t numbers[3];
+    for (int i = 0; i < 3; i++) {
+        if (!myr_str_to_u64(myr_str_from(argv[i + 1]), &numbers[i])) {
+            fprintf(stderr, "bench_starve: '%s' is no number\n", argv[i + 1]);
+            return 2;
+        }
+    }
+    uint64_t seed = numbers[0];
+    uint32_t first = (uint32_t)numbers[1], count = (uint32_t)numbers[2];
     for (uint32_t i = first; i < first + count; i++) {
         play_shape(seed, i);
     }
