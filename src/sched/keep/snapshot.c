@@ -14,7 +14,10 @@
 
 static const char magic[8] = {'M', 'Y', 'R', 'Q', 'U', 'E', 'U', 'E'};
 
-/* A state of version 1 has another policy of waiting: its numbers are of no use any more. */
+/*
+ * A state of version 1 has another policy of waiting, whose numbers are of no use any more, and
+ * says nothing of how long places are kept: its bytes there are 0.
+ */
 enum { FILE_VERSION = 1, STATE_OLDEST = 1, STATE_VERSION = 2, BYTE_ORDER_MARK = 0x01020304 };
 
 /* The byte order is written as a number: read the wrong way round it is another. */
@@ -196,6 +199,7 @@ int myr_queue_load(struct myr_str bytes, struct myr_queue **ret, struct myr_err 
     }
     if (whole) {
         count_brothers(q);
+        q->policy.mend_s = version == 1 ? myr_queue_policy_default().mend_s : q->policy.mend_s;
     }
     if (!whole || !queue_is_sound(q)) {
         myr_queue_free(q);

@@ -8,8 +8,16 @@
 /* Whether the job may run on nodes that are held for another. */
 static bool may_share(const struct myr_queue *q, const struct hold *hold, uint32_t id)
 {
-    MYR_SLOW_ASSERT(queue_job(q, id)->state == MYR_JOB_WAITS);
-    return id != hold->job && queue_outranks(q, id, hold->job);
+    const struct qjob *job = queue_job(q, id);
+    MYR_SLOW_ASSERT(job->state == MYR_JOB_WAITS);
+    if (id == hold->job || queue_outranks(q, id, hold->job)) {
+        return id != hold->job;
+    }
+    /*
+     * The nodes were the gang's own: whoever may be stopped runs there until it has the rest, but
+     * for those who would leave nodes of their own for it.
+     */
+    return queue_job(q, hold->job)->broken && !job->spec.fixed && !job->broken;
 }
 
 /* The next that fits now and may; the hold's nodes are open. Sizes go as in next_line(). */

@@ -306,6 +306,31 @@ static void drop_outranked(struct myr_queue *q, uint32_t id)
     }
 }
 
+void queue_hold_place(struct myr_queue *q, uint32_t id, const struct myr_share *shares,
+                      uint32_t count)
+{
+    struct hold hold = {.job = id, .chosen = q->ends, .chosen_s = q->now_s, .since_s = q->now_s};
+    MYR_ASSERT(!queue_has_hold(q, id) && queue_job(q, id)->broken);
+    for (uint32_t i = 0; i < count; i++) {
+        /* Bad ones too, for when they are well; two holds never share a node. */
+        if (!(q->closed[shares[i].node] & CLOSED_HOLD)) {
+            myr_vec_push(&hold.nodes, shares[i].node);
+        }
+    }
+    queue_set_held(q, &hold, true);
+    myr_vec_push(&q->holds, hold);
+}
+
+const struct hold *queue_hold_of(const struct myr_queue *q, uint32_t id)
+{
+    for (size_t i = 0; i < q->holds.count; i++) {
+        if (q->holds.items[i].job == id) {
+            return &q->holds.items[i];
+        }
+    }
+    return NULL;
+}
+
 /*
  * Whether there is room for one more hold of this kind beside what is held for others, but for
  * those who have to give way to it: their nodes are its own to take.
@@ -317,7 +342,7 @@ static bool has_room(const struct myr_queue *q, uint32_t id)
     for (size_t i = 0; i < q->holds.count; i++) {
         const struct hold *hold = &q->holds.items[i];
         if (kind_of(q, queue_job(q, hold->job)->spec.gpus) == kind &&
-            !queue_outranks(q, id, hold->job)) {
+            !queue_job(q, hold->job)->broken && !queue_outranks(q, id, hold->job)) {
             nodes += hold->nodes.count;
             count++;
         }
@@ -370,7 +395,7 @@ static void fill_holds(struct myr_queue *q)
 {
     for (size_t i = 0; i < q->holds.count; i++) {
         struct hold *hold = &q->holds.items[i];
-        if (hold->nodes.count < wanted_nodes(q, hold->job)) {
+        if (!queue_job(q, hold->job)->broken && hold->nodes.count < wanted_nodes(q, hold->job)) {
             queue_set_held(q, hold, false);
             choose_nodes(q, hold);
         }
@@ -392,6 +417,8 @@ void queue_serve_holds(struct myr_queue *q)
             MYR_ASSERT(i < q->holds.count && q->holds.items[i].job == id);
             if (queue_may_start(q, id) && queue_start(q, id)) {
                 over = true;
+            } else if (queue_job(q, id)->broken) {
+                queue_set_held(q, hold, true); /* they were its own, and stay the same */
             } else {
                 choose_nodes(q, hold);
             }

@@ -18,7 +18,8 @@ struct myr_queue_policy myr_queue_policy_preset(enum myr_queue_preset preset)
                                       .yield_s = 24 * 3600,
                                       .stop_after_s = 600,
                                       .loss_permille = 6,
-                                      .plain = true};
+                                      .plain = true,
+                                      .mend_s = 900};
     /* The baselines hold nothing. */
     if (preset == MYR_QUEUE_FIFO || preset == MYR_QUEUE_FIRST_FIT) {
         policy.order = preset == MYR_QUEUE_FIFO ? MYR_ORDER_FIFO : MYR_ORDER_SKIP;

@@ -166,7 +166,6 @@ static void add_victims(struct myr_queue *q, const struct claim *claim, uint32_t
     MYR_ASSERT(count <= q->node_job_count[node]);
     for (uint32_t v = 0; v < count; v++) {
         MYR_ASSERT(victims[v].job != claim->job);
-        MYR_ASSERT(victims[v].gpus > 0);
         bool known = false;
         for (size_t i = 0; i < q->victims.count && !known; i++) {
             known = q->victims.items[i] == victims[v].job;
@@ -453,11 +452,11 @@ static bool runs_below(const struct myr_queue *q, int32_t priority)
     return false;
 }
 
-/* A gang for which nodes are held need not wait for them to drain. */
+/* A gang for which nodes are held need not wait for them to drain; broken: its own, with guests. */
 static bool is_due(const struct myr_queue *q, uint32_t id)
 {
     return q->policy.preempt && queue_is_gang(q, queue_job(q, id)->spec.gpus) &&
-           queue_has_hold(q, id);
+           !queue_job(q, id)->broken && queue_has_hold(q, id);
 }
 
 /*
