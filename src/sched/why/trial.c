@@ -100,7 +100,7 @@ static void make_change(struct myr_queue *q, uint32_t id, const struct myr_trial
         rc = myr_queue_hold(q, q->now_s, id, false);
         break;
     case MYR_TRIAL_ANY_LEAVES:
-        q->policy.locality_s = q->policy.spread_s = 0;
+        q->policy.locality_s = 0;
         break;
     case MYR_TRIAL_DROP_LIMIT:
     case MYR_TRIAL_DROP_SPREAD:
@@ -490,7 +490,7 @@ uint32_t myr_queue_trials(const struct myr_queue *q, int64_t now_s, uint32_t id,
         if (queue_job(q, id)->state == MYR_JOB_HELD) {
             (void)try_change(&s, &release);
         }
-        if (q->policy.locality_s > 0 || q->policy.spread_s > 0) {
+        if (q->policy.locality_s > 0) {
             (void)try_change(&s, &leaves);
         }
         try_request(&s);
