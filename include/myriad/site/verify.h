@@ -46,6 +46,13 @@ struct myr_identity {
     uint32_t votes, links;
 };
 
+/* A host that is called as another place than the one where its cables are: it needs its name. */
+struct myr_renamed {
+    uint32_t found;  /* device of the cabling: it, or its first NIC */
+    uint32_t called; /* device of the design that has its name; MYR_NONE: a number beyond the plan's */
+    uint32_t is;     /* device of the design */
+};
+
 struct myr_ambiguity {
     uint32_t found_count, design_count; /* so many found devices are some of so many */
     uint32_t found, first_port;         /* one of each */
@@ -93,6 +100,8 @@ struct myr_verify {
     uint32_t relabel_devices;     /* devices whose names should be exchanged */
     uint32_t *renames;            /* by device: the one that it really is; MYR_NONE: itself */
     uint32_t relabel_moves;       /* what is left to move after both */
+    uint32_t renamed_count;       /* hosts, whose names are put right before anything is moved */
+    struct myr_renamed *renamed;
 
     uint32_t pattern_count, identity_count, ambiguity_count;
     struct myr_pattern *patterns;

@@ -1,15 +1,9 @@
 #include "verify/hosts.h"
 
-#include <stdlib.h>
-
 /*
- * First NICs are put together by the names of their hosts; then each host votes, all of its cables
- * together, for the node that it is. Hosts with a majority go first, and every place that is taken
- * may decide another vote.
+ * Which hosts there are, what belongs to each, and what its names say: NICs are put together by the
+ * names of their hosts; hosts of lists are devices already. Where they stand is place.c's.
  */
-
-/* Nodes that the NICs of one host may speak for; more are noise. */
-enum { CANDIDATES_MAX = 16 };
 
 static bool has_digit(struct myr_str text)
 {
@@ -92,7 +86,7 @@ static uint32_t most_nics(const struct myr_design *design)
 
 /* A host has each of its NICs once; two machines of one name have places that nobody can tell. */
 static bool is_one_host(const struct hosts *hosts, const struct identify *identify,
-                        const struct host_group *group)
+                        const struct host *group)
 {
     const struct myr_cabling_device *devices = identify->cabling->devices.items;
     struct myr_str host, one, other;
@@ -140,7 +134,7 @@ static void fill_members(struct hosts *hosts, uint32_t devices)
     }
     for (uint32_t d = 0; d < devices; d++) {
         if (hosts->group[d] != MYR_NONE) {
-            struct host_group *group = &hosts->items[hosts->group[d]];
+            struct host *group = &hosts->items[hosts->group[d]];
             hosts->members[group->first + group->count++] = d;
         }
     }
@@ -153,7 +147,7 @@ void hosts_group(struct hosts *hosts, const struct identify *identify)
     struct myr_strmap names = {};
     hosts->group = MYR_ARENA_NEW(identify->arena, uint32_t, devices);
     hosts->members = MYR_ARENA_NEW(identify->arena, uint32_t, devices);
-    hosts->items = MYR_ARENA_NEW(identify->arena, struct host_group, devices);
+    hosts->items = MYR_ARENA_NEW(identify->arena, struct host, devices);
     hosts->count = 0;
     for (uint32_t d = 0; d < devices; d++) {
         struct myr_str host, nic;
@@ -165,7 +159,7 @@ void hosts_group(struct hosts *hosts, const struct identify *identify)
         }
         host = small_name(identify->arena, host);
         if (myr_strmap_add(&names, host, hosts->count)) {
-            hosts->items[hosts->count++].node = MYR_NONE;
+            hosts->items[hosts->count++] = (struct host){.called = MYR_NONE, .claim = MYR_NONE, .node = MYR_NONE};
         }
         hosts->group[d] = myr_strmap_get(&names, host);
         hosts->items[hosts->group[d]].count++;
@@ -173,135 +167,13 @@ void hosts_group(struct hosts *hosts, const struct identify *identify)
     fill_members(hosts, devices);
     /* Members of a doubled name stand for themselves. */
     for (uint32_t g = 0; g < hosts->count; g++) {
-        struct host_group *group = &hosts->items[g];
+        struct host *group = &hosts->items[g];
         group->doubled = !is_one_host(hosts, identify, group);
         for (uint32_t i = 0; i < group->count && group->doubled; i++) {
             hosts->group[hosts->members[group->first + i]] = MYR_NONE;
         }
     }
     myr_strmap_done(&names);
-}
-
-struct host_ballot {
-    uint32_t group, node, votes, voters;
-};
-
-struct host_vote {
-    struct hosts *hosts;
-    const struct identify *identify;
-    const struct found_ends *ends;
-    uint32_t *owner; /* by device of the design: group + 1, or MYR_NONE for a NIC of no group */
-};
-
-/* The port that a NIC's cable, or its own identity, speaks for. */
-static uint32_t spoken_for(const struct host_vote *v, uint32_t found)
-{
-    struct myr_port_span known = v->identify->devices[found];
-    /* What it is called outweighs where it leads. */
-    if (known.count) {
-        return known.first;
-    }
-    for (uint32_t i = v->ends->first[found]; i < v->ends->first[found + 1]; i++) {
-        uint32_t planned = found_planned(v->ends, v->identify, v->ends->ends[i]);
-        if (planned != MYR_NONE &&
-            myr_design_port_group(v->identify->design, planned)->role == MYR_PORT_NIC) {
-            return planned;
-        }
-    }
-    return MYR_NONE;
-}
-
-/* The node that most NICs of the host speak for, among those that nobody has. */
-static struct host_ballot elect_node(const struct host_vote *v, uint32_t g)
-{
-    const struct host_group *group = &v->hosts->items[g];
-    struct host_ballot rows[CANDIDATES_MAX], best = {g, MYR_NONE, 0, 0};
-    uint32_t count = 0, voters = 0;
-    for (uint32_t i = 0; i < group->count; i++) {
-        uint32_t port = spoken_for(v, v->hosts->members[group->first + i]);
-        if (port == MYR_NONE) {
-            continue;
-        }
-        uint32_t node = v->identify->design->port_device[port], at = 0;
-        voters++;
-        /* Taken by another one: this NIC's cable is wrong, or that one's is. */
-        if (v->owner[node] && v->owner[node] != g + 1) {
-            continue;
-        }
-        while (at < count && rows[at].node != node) {
-            at++;
-        }
-        if (at == count && count < CANDIDATES_MAX) {
-            rows[count++] = (struct host_ballot){g, node, 0, 0};
-        }
-        if (at < count) {
-            rows[at].votes++;
-        }
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        /* Among equals the lower node: the same input gives the same answer. */
-        bool better =
-            rows[i].votes > best.votes || (rows[i].votes == best.votes && rows[i].node < best.node);
-        best = better ? rows[i] : best;
-    }
-    best.voters = voters;
-    return best;
-}
-
-/* The strongest claim to a node stands first, and gets it. */
-static int compare_host_ballots(const void *left, const void *right)
-{
-    const struct host_ballot *a = left, *b = right;
-    if (a->node != b->node) {
-        return a->node < b->node ? -1 : 1;
-    }
-    if (a->votes != b->votes) {
-        return a->votes > b->votes ? -1 : 1;
-    }
-    return a->group < b->group ? -1 : a->group > b->group;
-}
-
-/* One name for NICs without names of their own may as well be one for several machines. */
-static bool names_its_nics(const struct host_vote *v, uint32_t g)
-{
-    uint32_t one = v->hosts->members[v->hosts->items[g].first];
-    struct myr_str host, nic = MYR_STR("");
-    (void)hosts_split(v->identify->cabling->devices.items[one].name, &host, &nic);
-    return nic.len > 0;
-}
-
-/*
- * Majorities first; 'last' also gives hosts whose NICs are divided a place, the first that is free:
- * whichever it is, what contradicts it must be seen.
- */
-static bool vote_hosts(const struct host_vote *v, bool last)
-{
-    MYR_VEC(struct host_ballot) ballots = {};
-    bool changed = false;
-    for (uint32_t g = 0; g < v->hosts->count; g++) {
-        if (!v->hosts->items[g].doubled && v->hosts->items[g].node == MYR_NONE) {
-            /* Who has a place already votes no more. */
-            struct host_ballot ballot = elect_node(v, g);
-            bool named = last && names_its_nics(v, g);
-            if (ballot.votes && (named || ballot.votes * 2 > ballot.voters)) {
-                myr_vec_push(&ballots, ballot);
-            }
-        }
-    }
-    if (ballots.count > 1) {
-        qsort(ballots.items, ballots.count, sizeof(*ballots.items), compare_host_ballots);
-    }
-    for (size_t i = 0; i < ballots.count; i++) {
-        const struct host_ballot *one = &ballots.items[i];
-        /* One whose place is gone votes again in the next round. */
-        if (v->owner[one->node] == 0 || v->owner[one->node] == one->group + 1) {
-            v->owner[one->node] = one->group + 1;
-            v->hosts->items[one->group].node = one->node;
-            changed = true;
-        }
-    }
-    myr_vec_done(&ballots);
-    return changed;
 }
 
 static bool is_host(const struct myr_design *design, uint32_t device)
@@ -311,59 +183,165 @@ static bool is_host(const struct myr_design *design, uint32_t device)
            myr_design_port_group(design, first)->role == MYR_PORT_NIC;
 }
 
-/* Hosts whose names are known, and nodes that NICs of no group have. */
-static void mark_known(const struct host_vote *v)
+/* The port that a NIC's cable speaks for: what the plan has at its other end. */
+static uint32_t spoken_for(const struct identify *identify, const struct found_ends *ends,
+                           uint32_t found)
 {
-    const struct identify *identify = v->identify;
-    for (uint32_t d = 0; d < identify->cabling->devices.count; d++) {
-        struct myr_port_span known = identify->devices[d];
-        if (known.count && identify_is_nic(identify, d) && v->hosts->group[d] == MYR_NONE) {
-            v->owner[identify->design->port_device[known.first]] = MYR_NONE;
+    for (uint32_t i = ends->first[found]; i < ends->first[found + 1]; i++) {
+        uint32_t planned = found_planned(ends, identify, ends->ends[i]);
+        if (planned != MYR_NONE &&
+            myr_design_port_group(identify->design, planned)->role == MYR_PORT_NIC) {
+            return planned;
         }
     }
-    for (uint32_t g = 0; g < v->hosts->count; g++) {
-        struct host_group *group = &v->hosts->items[g];
-        struct myr_str host, nic;
-        if (group->doubled) {
-            continue;
-        }
-        /* Any member tells the host's name. */
-        uint32_t one = v->hosts->members[group->first];
-        bool split = hosts_split(identify->cabling->devices.items[one].name, &host, &nic);
-        MYR_ASSERT(split); /* else it would be no member */
-        uint32_t device = identify_device_named(identify, host);
-        /* Designs write names in small letters. */
-        if (device == MYR_NONE) {
-            device = identify_device_named(identify, small_name(identify->arena, host));
-        }
-        if (device != MYR_NONE && v->owner[device] == 0 && is_host(identify->design, device)) {
-            group->node = device;
-            v->owner[device] = g + 1;
-        }
-    }
+    return MYR_NONE;
 }
 
-/* Until nothing changes: each place that is taken may decide another vote. */
-void hosts_elect(struct hosts *hosts, const struct identify *identify,
-                 const struct found_ends *ends, struct unit_list *ret)
+/* Designs write names in small letters. */
+static uint32_t place_named(const struct identify *identify, struct myr_str host)
 {
-    struct host_vote v = {hosts, identify, ends, NULL};
-    v.owner = MYR_ARENA_NEW(identify->arena, uint32_t, identify->design->device_count);
-    mark_known(&v);
-    while (vote_hosts(&v, false)) {
-    }
-    while (vote_hosts(&v, true)) {
-    }
-    for (uint32_t d = 0; d < identify->cabling->devices.count; d++) {
-        uint32_t node = hosts->group[d] == MYR_NONE ? MYR_NONE : hosts->items[hosts->group[d]].node;
-        struct myr_str host, nic = MYR_STR("");
-        /* Whose NIC it is is told even where which one it is is not. */
-        identify->nodes[d] = node == MYR_NONE ? identify->nodes[d] : node;
-        if (node == MYR_NONE || identify->devices[d].count) {
-            continue;
+    uint32_t device = identify_device_named(identify, host);
+    return device == MYR_NONE ? identify_device_named(identify, small_name(identify->arena, host))
+                              : device;
+}
+
+/* What the host's name says, or most of its NICs that have names of their own, or were bound. */
+static uint32_t claim_of(const struct hosts *hosts, const struct identify *identify,
+                         const struct host *host, struct myr_str name)
+{
+    const struct myr_design *design = identify->design;
+    uint32_t claim = MYR_NONE, votes = 0;
+    for (uint32_t i = 0; i < host->count; i++) {
+        struct myr_port_span own = identify->devices[hosts->members[host->first + i]];
+        uint32_t device = own.count ? design->port_device[own.first] : MYR_NONE, agree = 0;
+        for (uint32_t j = 0; j < host->count && device != MYR_NONE; j++) {
+            struct myr_port_span other = identify->devices[hosts->members[host->first + j]];
+            agree += other.count && design->port_device[other.first] == device;
         }
-        (void)hosts_split(identify->cabling->devices.items[d].name, &host, &nic);
-        struct unit unit = {node, d, spoken_for(&v, d), MYR_NONE, nic, false};
+        claim = agree > votes ? device : claim;
+        votes = agree > votes ? agree : votes;
+    }
+    claim = claim == MYR_NONE ? place_named(identify, name) : claim;
+    return claim != MYR_NONE && is_host(design, claim) ? claim : MYR_NONE;
+}
+
+/* InfiniBand's hosts: each NIC is one port of its host. */
+static void collect_group(struct hosts *hosts, const struct identify *identify,
+                          const struct found_ends *ends, uint32_t number, struct unit_list *ret)
+{
+    struct host *host = &hosts->items[number];
+    struct myr_str name, nic = MYR_STR("");
+    host->first_unit = (uint32_t)ret->count;
+    host->found = hosts->members[host->first];
+    if (host->doubled) {
+        return;
+    }
+    for (uint32_t i = 0; i < host->count; i++) {
+        uint32_t found = hosts->members[host->first + i];
+        struct myr_port_span own = identify->devices[found];
+        bool split = hosts_split(identify->cabling->devices.items[found].name, &name, &nic);
+        MYR_ASSERT(split); /* else it would be no member */
+        host->named = host->named || nic.len;
+        struct unit unit = {.host = number,
+                            .device = MYR_NONE,
+                            .found = found,
+                            .planned = spoken_for(identify, ends, found),
+                            .known = own.count == 0
+                                         ? MYR_NONE
+                                         : own.first - identify->design->first_port
+                                                           [identify->design->port_device[own.first]],
+                            .said = MYR_NONE,
+                            .port = MYR_NONE,
+                            .name = nic};
         myr_vec_push(ret, unit);
+    }
+    host->claim = host->called = claim_of(hosts, identify, host, name);
+    host->unit_count = (uint32_t)ret->count - host->first_unit;
+}
+
+/* A port that is listed twice keeps the cable that leads to a planned place. */
+static void collect_end(const struct identify *identify, const struct found_ends *ends,
+                        uint32_t end, uint32_t first, struct unit_list *list)
+{
+    struct myr_cabling_end own = found_end(ends, end);
+    struct myr_port_span known = identify->devices[own.device];
+    uint64_t mac;
+    bool hearsay = ends->cabling->links.items[end / 2].one_sided && end & 1;
+    uint32_t planned = found_planned(ends, identify, end);
+    if (own.port.len == 0) {
+        return;
+    }
+    for (size_t i = first; i < list->count; i++) { /* of one host they are few */
+        struct unit *old = &list->items[i];
+        if (myr_str_eq_nocase(old->name, own.port)) {
+            old->planned = old->planned == MYR_NONE ? planned : old->planned;
+            old->hearsay = old->hearsay && hearsay;
+            return;
+        }
+    }
+    uint32_t port = known.count ? identify_port_as(identify, known, own) : MYR_NONE;
+    struct unit unit = {.host = MYR_NONE,
+                        .device = MYR_NONE,
+                        .found = own.device,
+                        .planned = planned,
+                        .known = port == MYR_NONE ? MYR_NONE : port - known.first,
+                        .said = MYR_NONE,
+                        .port = MYR_NONE,
+                        .name = own.port,
+                        .hearsay = hearsay,
+                        .address = myr_mac_parse(own.port, &mac)};
+    myr_vec_push(list, unit);
+}
+
+/* Whether a device of a list that nobody knows hangs where the plan has hosts. */
+static bool hangs_as_host(const struct identify *identify, const struct found_ends *ends,
+                          uint32_t found)
+{
+    uint32_t hosts = 0, all = 0;
+    for (uint32_t i = ends->first[found]; i < ends->first[found + 1]; i++) {
+        uint32_t planned = found_planned(ends, identify, ends->ends[i]);
+        all += planned != MYR_NONE;
+        hosts += planned != MYR_NONE &&
+                 myr_design_port_group(identify->design, planned)->role == MYR_PORT_NIC;
+    }
+    return hosts * 2 > all;
+}
+
+/* Hosts of lists are devices, their NICs are ports. */
+static void collect_device(struct hosts *hosts, const struct identify *identify,
+                           const struct found_ends *ends, uint32_t found, struct unit_list *ret)
+{
+    struct myr_port_span known = identify->devices[found];
+    uint32_t device = known.count ? identify->design->port_device[known.first] : MYR_NONE;
+    bool is = device == MYR_NONE ? hangs_as_host(identify, ends, found)
+                                 : is_host(identify->design, device);
+    if (!is || identify->inside[found]) {
+        return;
+    }
+    uint32_t first = (uint32_t)ret->count, number = hosts->count++;
+    for (uint32_t i = ends->first[found]; i < ends->first[found + 1]; i++) {
+        collect_end(identify, ends, ends->ends[i], first, ret);
+    }
+    for (size_t i = first; i < ret->count; i++) {
+        ret->items[i].host = number;
+    }
+    hosts->items[number] = (struct host){.called = device,
+                                         .claim = device,
+                                         .node = MYR_NONE,
+                                         .found = found,
+                                         .first_unit = first,
+                                         .unit_count = (uint32_t)ret->count - first,
+                                         .named = true};
+}
+
+void hosts_collect(struct hosts *hosts, const struct identify *identify,
+                   const struct found_ends *ends, struct unit_list *ret)
+{
+    for (uint32_t h = 0; identify->cabling->numbered && h < hosts->count; h++) {
+        collect_group(hosts, identify, ends, h, ret);
+    }
+    for (uint32_t d = 0; !identify->cabling->numbered && d < identify->cabling->devices.count;
+         d++) {
+        collect_device(hosts, identify, ends, d, ret);
     }
 }

@@ -2,19 +2,15 @@
 
 #include "verify/namer.h"
 
-enum { KEY_MAX = 300, KEY_NUMBER_BYTES = 4 };
+enum { KEY_NUMBER_BYTES = 4 };
 
-/*
- * A number in front of a text: one map serves all types, or all devices. Capitals and blanks do not
- * count: "MLX5_3" is mlx5_3.
- */
-static struct myr_str key_of(uint32_t number, struct myr_str name, char ret[KEY_MAX])
+struct myr_str naming_key(uint32_t number, struct myr_str name, char ret[NAMING_KEY_MAX])
 {
     size_t len = KEY_NUMBER_BYTES;
     for (uint32_t i = 0; i < KEY_NUMBER_BYTES; i++) {
         ret[i] = (char)(number >> (8 * i));
     }
-    for (size_t i = 0; i < name.len && len < KEY_MAX; i++) {
+    for (size_t i = 0; i < name.len && len < NAMING_KEY_MAX; i++) {
         if (name.data[i] != ' ') {
             ret[len++] = naming_small(name.data[i]);
         }
@@ -32,61 +28,15 @@ static bool add_key(struct myr_strmap *map, struct myr_arena *arena, struct myr_
     return myr_strmap_add(map, key, value);
 }
 
-/* Whose cable says most: a port that is listed twice keeps what fits its own device. */
-static void collect_end(const struct identify *identify, const struct found_ends *ends,
-                        uint32_t end, struct myr_strmap *seen, struct unit_list *list)
-{
-    char key[KEY_MAX];
-    struct myr_cabling_end own = found_end(ends, end);
-    struct myr_port_span known = identify->devices[own.device];
-    uint64_t mac;
-    bool hearsay = ends->cabling->links.items[end / 2].one_sided && end & 1;
-    uint32_t device = known.count ? identify->design->port_device[known.first] : MYR_NONE;
-    if (known.count == 0 || own.port.len == 0 ||
-        !identify->spelling->boxes[identify->design->device_type[device]].host) {
-        return; /* switches are read by the rules of their systems */
-    }
-    if (identify_port_as(identify, known, own) != MYR_NONE || myr_mac_parse(own.port, &mac)) {
-        return; /* a MAC address that nobody bound is one device's: others cannot tell about it */
-    }
-    struct unit unit = {.device = device,
-                        .found = own.device,
-                        .planned = found_planned(ends, identify, end),
-                        .port = MYR_NONE,
-                        .name = own.port,
-                        .hearsay = hearsay};
-    struct myr_str text = key_of(own.device, own.port, key);
-    if (add_key(seen, identify->arena, text, (uint32_t)list->count)) {
-        myr_vec_push(list, unit);
-        return;
-    }
-    struct unit *old = &list->items[myr_strmap_get(seen, text)];
-    bool fits = unit.planned != MYR_NONE && identify->design->port_device[unit.planned] == device;
-    bool fitted = old->planned != MYR_NONE && identify->design->port_device[old->planned] == device;
-    old->planned = fits && !fitted ? unit.planned : old->planned;
-    old->hearsay = old->hearsay && hearsay;
-}
-
-void naming_collect(const struct identify *identify, const struct found_ends *ends,
-                    struct unit_list *ret)
-{
-    struct myr_strmap seen = {};
-    for (uint32_t end = 0; !ends->cabling->numbered && end < 2 * ends->cabling->links.count;
-         end++) {
-        collect_end(identify, ends, end, &seen, ret);
-    }
-    myr_strmap_done(&seen);
-}
-
 /*
  * Fewer hosts than AGREED_LEAST are their own cables and little else: one pair of plugs that one
  * crew exchanged alike would be learned as what those NICs are called.
  */
-enum { AGREED_PERCENT = 90, AGREED_LEAST = 3 };
+enum { AGREED_LEAST = 3 };
 
-static uint32_t type_of(const struct namer *n, const struct unit *unit)
+static uint32_t habit_of(const struct namer *n, const struct unit *unit)
 {
-    return n->identify->design->device_type[unit->device];
+    return n->habit_of[unit->host];
 }
 
 static bool fits(const struct namer *n, const struct unit *unit)
@@ -97,10 +47,11 @@ static bool fits(const struct namer *n, const struct unit *unit)
 
 static uint32_t name_of(struct namer *n, const struct unit *unit)
 {
-    char key[KEY_MAX];
-    struct myr_str text = key_of(type_of(n, unit), unit->name, key);
+    char key[NAMING_KEY_MAX];
+    struct myr_str text = naming_key(habit_of(n, unit), unit->name, key);
     if (add_key(&n->names, n->identify->arena, text, (uint32_t)n->meanings.count)) {
-        struct meaning fresh = {.type = type_of(n, unit), .index = MYR_NONE, .text = unit->name};
+        struct meaning fresh = {
+            .habit = habit_of(n, unit), .index = MYR_NONE, .text = unit->name};
         myr_vec_push(&n->meanings, fresh);
     }
     return myr_strmap_get(&n->names, text);
@@ -124,23 +75,11 @@ static void count_vote(struct namer *n, const struct unit *unit)
     uint32_t index = unit->planned - n->identify->design->first_port[unit->device];
     uint64_t key = (uint64_t)name << 32 | index;
     if (myr_u64map_add(&n->tally_of, key, (uint32_t)n->tallies.count)) {
-        struct tally fresh = {name, index, 0, type_of(n, unit), unit->name};
+        struct tally fresh = {name, index, 0, habit_of(n, unit), unit->name};
         myr_vec_push(&n->tallies, fresh);
     }
     n->tallies.items[*myr_u64map_find(&n->tally_of, key)].votes++;
     n->meanings.items[name].voters++;
-}
-
-static void count_hosts(struct namer *n, const struct unit_list *units)
-{
-    const struct myr_design *design = n->identify->design;
-    MYR_CLEANUP(myr_u64map_done) struct myr_u64map seen = {};
-    n->hosts = MYR_ARENA_NEW(n->identify->arena, uint32_t, design->devtype_count);
-    for (size_t i = 0; i < units->count; i++) {
-        if (myr_u64map_add(&seen, units->items[i].device, 1)) {
-            n->hosts[design->device_type[units->items[i].device]]++;
-        }
-    }
 }
 
 /* Most votes first; among equals the order of the names and of the ports, as systems count. */
@@ -160,19 +99,20 @@ static int compare_tallies(const void *left, const void *right)
         }
     }
     return a->index != b->index ? (a->index < b->index ? -1 : 1)
-                                : (a->type > b->type) - (a->type < b->type);
+                                : (a->habit > b->habit) - (a->habit < b->habit);
 }
 
 /* The port that the user told, or that has the design's own name. */
 static uint32_t told_index(const struct namer *n, const struct meaning *meaning)
 {
     const struct identify *identify = n->identify;
+    uint32_t type = n->types[meaning->habit];
     for (uint32_t i = 0; i < identify->hca_count; i++) {
         if (myr_str_eq_nocase(identify->hcas[i].name, meaning->text)) {
-            return identify_own_index(identify, meaning->type, identify->hcas[i].port);
+            return identify_own_index(identify, type, identify->hcas[i].port);
         }
     }
-    return identify_own_index(identify, meaning->type, meaning->text);
+    return identify_own_index(identify, type, meaning->text);
 }
 
 static void decide_told(struct namer *n, struct myr_u64map *given)
@@ -180,8 +120,8 @@ static void decide_told(struct namer *n, struct myr_u64map *given)
     for (size_t i = 0; i < n->meanings.count; i++) {
         struct meaning *meaning = &n->meanings.items[i];
         uint32_t index = told_index(n, meaning);
-        if (index != MYR_MAP_NONE && naming_is_judged(n, meaning->type, index) &&
-            myr_u64map_add(given, (uint64_t)meaning->type << 32 | index, 1)) {
+        if (index != MYR_MAP_NONE && naming_is_judged(n, n->types[meaning->habit], index) &&
+            myr_u64map_add(given, (uint64_t)meaning->habit << 32 | index, 1)) {
             meaning->index = index;
             meaning->known = true;
         }
@@ -192,13 +132,14 @@ static void decide_told(struct namer *n, struct myr_u64map *given)
  * A server's model is known when one rule set reads every name of the type, and all of the model's
  * ports are among them: parts of one could be of another.
  */
-static void decide_by_model(struct namer *n, uint32_t type, struct myr_u64map *given)
+static void decide_by_model(struct namer *n, uint32_t habit, struct myr_u64map *given)
 {
     struct spelling *spelling = n->identify->spelling;
+    uint32_t type = n->types[habit];
     uint32_t systems = UINT32_MAX, covered = 0;
     char word[NAMING_WORD_MAX];
     for (size_t i = 0; i < n->meanings.count && systems; i++) {
-        if (n->meanings.items[i].type == type) {
+        if (n->meanings.items[i].habit == habit) {
             const struct spelled *spelled =
                 spelling_of(spelling, type, naming_device_word(n->meanings.items[i].text, word));
             uint32_t all = 0;
@@ -217,21 +158,21 @@ static void decide_by_model(struct namer *n, uint32_t type, struct myr_u64map *g
     for (size_t i = 0; i < n->meanings.count; i++) {
         struct meaning *meaning = &n->meanings.items[i];
         uint32_t index =
-            meaning->type != type || meaning->known
+            meaning->habit != habit || meaning->known
                 ? MYR_NONE
                 : spelling_read_by(
                       spelling_of(spelling, type, naming_device_word(meaning->text, word)),
                       systems);
-        meaning->known = meaning->known || (meaning->type == type && index == MYR_PORT_SPARE);
+        meaning->known = meaning->known || (meaning->habit == habit && index == MYR_PORT_SPARE);
         if (index != MYR_NONE && index != MYR_PORT_SPARE &&
-            myr_u64map_add(given, (uint64_t)type << 32 | index, 1)) {
+            myr_u64map_add(given, (uint64_t)habit << 32 | index, 1)) {
             meaning->index = index;
             meaning->known = true;
         }
     }
 }
 
-/* What nine in ten hosts agree on, of those that can tell; a name of few hosts says nothing. */
+/* Where most of its cables lead, of those that can tell; a name of few hosts says nothing. */
 static void decide_by_votes(struct namer *n, struct myr_u64map *given)
 {
     if (n->tallies.count > 1) {
@@ -240,10 +181,9 @@ static void decide_by_votes(struct namer *n, struct myr_u64map *given)
     for (size_t i = 0; i < n->tallies.count; i++) {
         const struct tally *tally = &n->tallies.items[i];
         struct meaning *meaning = &n->meanings.items[tally->name];
-        bool agreed = (uint64_t)tally->votes * 100 >= (uint64_t)meaning->voters * AGREED_PERCENT &&
-                      (uint64_t)meaning->hosts * 2 >= n->hosts[meaning->type] &&
+        bool agreed = (uint64_t)tally->votes * 2 > meaning->voters &&
                       (uint64_t)meaning->voters * 2 >= meaning->hosts;
-        uint64_t place = (uint64_t)tally->type << 32 | tally->index;
+        uint64_t place = (uint64_t)tally->habit << 32 | tally->index;
         if (agreed && !meaning->known && meaning->index == MYR_NONE &&
             myr_u64map_add(given, place, 1)) {
             meaning->index = tally->index;
@@ -252,27 +192,27 @@ static void decide_by_votes(struct namer *n, struct myr_u64map *given)
     }
 }
 
-static bool is_of_few(const struct meaning *meaning, uint32_t type)
+static bool is_of_few(const struct meaning *meaning, uint32_t habit)
 {
-    return meaning->type == type && meaning->index != MYR_NONE && !meaning->known &&
+    return meaning->habit == habit && meaning->index != MYR_NONE && !meaning->known &&
            meaning->votes < AGREED_LEAST;
 }
 
 /* What few hosts say is taken back, unless it is what the names say without any cable. */
-static void take_back_few(struct namer *n, uint32_t type)
+static void take_back_few(struct namer *n, uint32_t habit)
 {
     uint32_t few = 0;
     for (size_t i = 0; i < n->meanings.count; i++) {
-        few += is_of_few(&n->meanings.items[i], type);
+        few += is_of_few(&n->meanings.items[i], habit);
     }
-    if (few == 0 || naming_is_natural(n, type)) {
+    if (few == 0 || naming_is_natural(n, habit)) {
         return;
     }
     for (size_t i = 0; i < n->meanings.count; i++) {
         struct meaning *meaning = &n->meanings.items[i];
-        if (is_of_few(meaning, type)) {
+        if (is_of_few(meaning, habit)) {
             meaning->index = MYR_NONE;
-            n->few_hosts = n->hosts[type] > n->few_hosts ? n->hosts[type] : n->few_hosts;
+            n->few_hosts = meaning->hosts > n->few_hosts ? meaning->hosts : n->few_hosts;
         }
     }
 }
@@ -289,106 +229,96 @@ static void count_agreed(struct namer *n)
 
 static void decide_names(struct namer *n)
 {
-    MYR_CLEANUP(myr_u64map_done) struct myr_u64map given = {}; /* type and port index */
+    MYR_CLEANUP(myr_u64map_done) struct myr_u64map given = {}; /* habit and port index */
     decide_told(n, &given);
-    for (uint32_t t = 0; t < n->identify->design->devtype_count; t++) {
-        if (n->hosts[t] && n->identify->spelling->boxes[t].host) {
-            decide_by_model(n, t, &given);
-        }
+    for (uint32_t h = 0; h < n->habit_count; h++) {
+        decide_by_model(n, h, &given);
     }
     decide_by_votes(n, &given);
-    for (uint32_t t = 0; t < n->identify->design->devtype_count; t++) {
-        if (n->hosts[t]) {
-            take_back_few(n, t);
-            naming_decide_by_order(n, t);
-        }
+    for (uint32_t h = 0; h < n->habit_count; h++) {
+        take_back_few(n, h);
+        naming_decide_by_order(n, h);
     }
     count_agreed(n);
-}
-
-static void take(struct namer *n, struct unit *unit, uint32_t port)
-{
-    MYR_ASSERT(!n->used[port]);
-    MYR_ASSERT(n->identify->design->port_device[port] == unit->device);
-    unit->port = port;
-    n->used[port] = 1;
-}
-
-/* The only port that is left of a device for the only cable that leads away from it. */
-static void settle_rest(struct namer *n, uint32_t nets, struct unit_list *units)
-{
-    const struct myr_design *design = n->identify->design;
-    struct myr_u64map waiting = {}; /* device to unit + 1; 0: several */
-    for (size_t i = 0; i < units->count; i++) {
-        const struct unit *unit = &units->items[i];
-        if (unit->port == MYR_NONE && unit->planned != MYR_NONE && !unit->hearsay &&
-            !myr_u64map_add(&waiting, unit->device, (uint32_t)i + 1)) {
-            *myr_u64map_find(&waiting, unit->device) = 0;
-        }
-    }
-    for (size_t i = 0; i < units->count; i++) {
-        struct unit *unit = &units->items[i];
-        const uint32_t *only = myr_u64map_find(&waiting, unit->device);
-        if (!only || *only != i + 1) {
-            continue;
-        }
-        uint32_t left = 0, port = MYR_NONE;
-        for (uint32_t p = design->first_port[unit->device];
-             p < design->first_port[unit->device + 1]; p++) {
-            bool open = !n->used[p] && myr_design_peer(design, p) != MYR_NONE &&
-                        nets >> myr_design_port_group(design, p)->net & 1;
-            left += open;
-            port = open ? p : port;
-        }
-        if (left == 1) {
-            take(n, unit, port);
-        }
-    }
-    myr_u64map_done(&waiting);
 }
 
 /* The index of the port that the name means; MYR_NONE: it says nothing. */
 static uint32_t meaning_of(struct namer *n, const struct unit *unit)
 {
-    if (unit->name.len == 0) {
+    if (unit->known != MYR_NONE) {
+        return unit->known;
+    }
+    if (!naming_is_open(unit) || habit_of(n, unit) == MYR_NONE) {
         return MYR_NONE;
     }
     uint32_t name = name_of(n, unit); /* may be new, and the list with it */
     return n->meanings.items[name].index;
 }
 
+static void take(struct namer *n, struct unit_list *units, size_t number, uint32_t port)
+{
+    struct unit *unit = &units->items[number];
+    MYR_ASSERT(n->identify->design->port_device[port] == unit->device);
+    unit->port = port;
+    n->used[port] = n->used[port] ? n->used[port] : (uint32_t)number + 1;
+}
+
+/* By names; of two that mean one port the first has it. */
 static void settle_by_names(struct namer *n, struct unit_list *units)
 {
+    const struct myr_design *design = n->identify->design;
     for (size_t i = 0; i < units->count; i++) {
         struct unit *unit = &units->items[i];
-        uint32_t index = meaning_of(n, unit);
-        uint32_t port =
-            index == MYR_NONE ? MYR_NONE : n->identify->design->first_port[unit->device] + index;
-        if (port != MYR_NONE && !n->used[port]) {
-            take(n, unit, port);
+        unit->said = meaning_of(n, unit);
+        unit->port = MYR_NONE;
+        if (unit->device == MYR_NONE || unit->said == MYR_NONE) {
+            continue;
+        }
+        uint32_t port = design->first_port[unit->device] + unit->said;
+        if (port < design->first_port[unit->device + 1] && !n->used[port]) {
+            take(n, units, i, port);
         }
     }
 }
 
-/* Ports that somebody is already. */
-static void mark_used(struct namer *n)
+/* Ports of the judged networks that the plan uses on a device; 'free': that nobody is. */
+static uint32_t count_ports(const struct namer *n, uint32_t device, bool free, uint32_t *ret_last)
 {
-    const struct identify *identify = n->identify;
-    const struct myr_cabling *cabling = identify->cabling;
-    for (uint32_t d = 0; cabling->numbered && d < cabling->devices.count; d++) {
-        struct myr_port_span known = identify->devices[d];
-        if (known.count == 1) {
-            n->used[known.first] = 1;
-        }
+    const struct myr_design *design = n->identify->design;
+    uint32_t count = 0;
+    for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
+        bool wanted = !(free && n->used[p]) && myr_design_peer(design, p) != MYR_NONE &&
+                      n->identify->nets >> myr_design_port_group(design, p)->net & 1;
+        count += wanted;
+        *ret_last = wanted ? p : *ret_last;
     }
-    for (size_t i = 0; !cabling->numbered && i < cabling->links.count; i++) {
-        uint32_t a = identify_port(identify, cabling->links.items[i].a);
-        uint32_t b = identify_port(identify, cabling->links.items[i].b);
-        if (a != MYR_NONE) {
-            n->used[a] = 1;
-        }
-        if (b != MYR_NONE) {
-            n->used[b] = 1;
+    return count;
+}
+
+/*
+ * The only port that is left of a host for the only cable that leads away from it. A cable may have
+ * several names, one from each end; what only the other end says counts where a host has but one
+ * port at all.
+ */
+static void settle_rest(struct namer *n, struct unit_list *units, size_t first, size_t end)
+{
+    uint32_t device = units->items[first].device, left = MYR_NONE, any, cable = MYR_NONE;
+    if (device == MYR_NONE || count_ports(n, device, true, &left) != 1) {
+        return;
+    }
+    bool sole = count_ports(n, device, false, &any) == 1, several = false;
+    for (uint32_t pass = 0; pass < 2 && !several; pass++) {
+        for (size_t i = first; i < end; i++) {
+            const struct unit *unit = &units->items[i];
+            if (unit->port != MYR_NONE || unit->planned == MYR_NONE ||
+                (!sole && (unit->hearsay || unit->address))) {
+                continue;
+            }
+            several = several || (cable != MYR_NONE && cable != unit->planned);
+            cable = unit->planned;
+            if (pass == 1) {
+                take(n, units, i, left);
+            }
         }
     }
 }
@@ -401,10 +331,11 @@ static void put_by_wiring(struct namer *n, const struct unit_list *units, struct
 {
     MYR_CLEANUP(myr_u64map_done) struct myr_u64map wanted = {}; /* port to units that want it */
     verify->wired = MYR_ARENA_NEW(verify->arena, struct myr_wired, units->count);
+    verify->wired_count = 0;
     for (uint32_t pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < units->count; i++) {
             const struct unit *unit = &units->items[i];
-            if (unit->port != MYR_NONE || unit->hearsay || !fits(n, unit) ||
+            if (unit->port != MYR_NONE || unit->hearsay || unit->address || !fits(n, unit) ||
                 n->used[unit->planned]) {
                 continue;
             }
@@ -420,7 +351,7 @@ static void put_by_wiring(struct namer *n, const struct unit_list *units, struct
 
 static bool deviates(struct namer *n, const struct unit *unit)
 {
-    uint32_t index = meaning_of(n, unit);
+    uint32_t index = naming_is_open(unit) ? meaning_of(n, unit) : MYR_NONE;
     return index != MYR_NONE && fits(n, unit) &&
            unit->planned != n->identify->design->first_port[unit->device] + index;
 }
@@ -429,13 +360,15 @@ static bool deviates(struct namer *n, const struct unit *unit)
 static void put_assumed(struct namer *n, const struct unit_list *units, struct myr_verify *verify)
 {
     MYR_CLEANUP(myr_u64map_done) struct myr_u64map seen = {};
+    verify->assumed_count = verify->deviating_count = 0;
     verify->assumed = MYR_ARENA_NEW(verify->arena, struct myr_assumed, n->meanings.count);
     verify->deviating = MYR_ARENA_NEW(verify->arena, uint32_t, units->count);
     for (size_t i = 0; i < n->meanings.count; i++) {
         const struct meaning *meaning = &n->meanings.items[i];
         if (meaning->index != MYR_NONE && !meaning->known) {
             verify->assumed[verify->assumed_count++] = (struct myr_assumed){
-                meaning->type, meaning->index, meaning->text, meaning->votes, meaning->voters};
+                n->types[meaning->habit], meaning->index, meaning->text, meaning->votes,
+                meaning->voters};
         }
     }
     for (size_t i = 0; i < units->count; i++) {
@@ -445,30 +378,64 @@ static void put_assumed(struct namer *n, const struct unit_list *units, struct m
     }
 }
 
+static void namer_done(struct namer *n)
+{
+    myr_strmap_done(&n->names);
+    myr_u64map_done(&n->tally_of);
+    myr_vec_done(&n->meanings);
+    myr_vec_done(&n->tallies);
+}
+
+/* Ports that somebody is already: NICs without a host. */
+static void mark_used(struct namer *n, const struct unit_list *units)
+{
+    const struct identify *identify = n->identify;
+    uint8_t *is_unit = MYR_ARENA_NEW(identify->arena, uint8_t, identify->cabling->devices.count);
+    for (size_t i = 0; i < units->count; i++) {
+        is_unit[units->items[i].found] = 1;
+    }
+    for (uint32_t d = 0; identify->cabling->numbered && d < identify->cabling->devices.count; d++) {
+        struct myr_port_span known = identify->devices[d];
+        if (known.count == 1 && !is_unit[d]) {
+            n->used[known.first] = MYR_NONE;
+        }
+    }
+}
+
+static void count_votes(struct namer *n, const struct unit_list *units)
+{
+    for (size_t i = 0; i < units->count; i++) {
+        if (naming_is_open(&units->items[i]) && habit_of(n, &units->items[i]) != MYR_NONE) {
+            count_vote(n, &units->items[i]);
+        }
+    }
+}
+
 void naming_settle(const struct identify *identify, struct myr_verify *verify,
                    struct unit_list *units)
 {
-    struct namer n = {.identify = identify};
+    MYR_CLEANUP(namer_done) struct namer n = {.identify = identify};
     if (units->count == 0) {
         return;
     }
-    n.used = MYR_ARENA_NEW(identify->arena, uint8_t, identify->design->port_count);
-    mark_used(&n);
-    count_hosts(&n, units);
-    n.doubtful = naming_doubtful(identify);
-    for (size_t i = 0; i < units->count; i++) {
-        if (units->items[i].name.len) {
-            count_vote(&n, &units->items[i]);
-        }
+    n.used = MYR_ARENA_NEW(identify->arena, uint32_t, identify->design->port_count);
+    mark_used(&n, units);
+    naming_find_habits(&n, units, units->items[units->count - 1].host + 1);
+    if (n.habit_count) {
+        n.doubtful = naming_doubtful(identify);
+        count_votes(&n, units);
+        decide_names(&n);
     }
-    decide_names(&n);
     settle_by_names(&n, units);
-    settle_rest(&n, verify->options.nets, units);
+    for (size_t i = 0; i < units->count;) {
+        size_t end = i;
+        while (end < units->count && units->items[end].host == units->items[i].host) {
+            end++;
+        }
+        settle_rest(&n, units, i, end);
+        i = end;
+    }
     put_assumed(&n, units, verify);
     put_by_wiring(&n, units, verify);
     verify->few_hosts = n.few_hosts;
-    myr_strmap_done(&n.names);
-    myr_u64map_done(&n.tally_of);
-    myr_vec_done(&n.meanings);
-    myr_vec_done(&n.tallies);
 }

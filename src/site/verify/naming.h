@@ -1,24 +1,28 @@
 /*
- * naming: which port of its device a name means that the design does not know ("mlx5_3", "ens1np0",
- * a MAC address).
+ * naming: which port of its host a name means that the design does not know ("mlx5_3", "ens1np0").
  *
- * Names are those of hosts; switches have rules (spelling.h). The user may have told the map, or
- * the server's model be known by the set of its names. Else a cable to a known port says it for one
- * host, and what nine in ten hosts agree on is assumed for all: a host whose cable says otherwise
- * is miscabled. What fewer agree on, and names that only one host has, are not read.
+ * Names are those of hosts; switches have rules (spelling.h). Hosts that call their ports alike
+ * have one habit, and one map of names. The user may have told it, or the server's model be known
+ * by the set of its names. Else it is the one that explains the most cables: of each name, where
+ * more than half of those cables lead that lead to a place of their host at all. A host whose cable
+ * says otherwise is miscabled. What less agree on is not read.
  */
 #pragma once
 
 #include "verify/ends.h"
 
-/* One port of one found thing. */
+/* One port of one host. */
 struct unit {
-    uint32_t device;     /* of the design: whose port it is */
+    uint32_t host;       /* whose it is, of the hosts */
+    uint32_t device;     /* of the design: the place of its host; MYR_NONE: none */
     uint32_t found;      /* device of the cabling */
     uint32_t planned;    /* what its cable says: a port of any device; MYR_NONE: nothing */
+    uint32_t known;      /* index of the port that the design, or the binding, calls so */
+    uint32_t said;       /* index of the port that its name means; MYR_NONE: it says nothing */
     uint32_t port;       /* what it is; MYR_NONE: not told */
     struct myr_str name; /* may be empty */
     bool hearsay;        /* only the other end tells of it */
+    bool address;        /* the name is a MAC address: it says nothing about other hosts */
 };
 
 struct unit_list {
@@ -27,11 +31,7 @@ struct unit_list {
     size_t capacity;
 };
 
-/* The ports of known devices whose names the design does not know. */
-void naming_collect(const struct identify *identify, const struct found_ends *ends,
-                    struct unit_list *ret);
-
-/* Fills 'port', and what of it was assumed in the verify. */
+/* Fills 'port', and what of it was assumed in the verify; 'said' is kept for whoever asks again. */
 void naming_settle(const struct identify *identify, struct myr_verify *verify,
                    struct unit_list *units);
 

@@ -16,6 +16,16 @@ bool naming_is_judged(const struct namer *n, uint32_t type, uint32_t index)
     return false;
 }
 
+uint32_t naming_judged_ports(const struct namer *n, uint32_t type)
+{
+    const struct myr_devtype *devtype = &n->identify->design->devtypes[type];
+    uint32_t ports = 0;
+    for (uint32_t g = 0; g < devtype->group_count; g++) {
+        ports += n->identify->nets >> devtype->groups[g].net & 1 ? devtype->groups[g].count : 0;
+    }
+    return ports;
+}
+
 struct myr_str naming_device_word(struct myr_str name, char ret[NAMING_WORD_MAX])
 {
     uint64_t number;
@@ -66,13 +76,13 @@ static int compare_meanings(const void *left, const void *right)
 }
 
 /* The names of most hosts of a type, as systems count them. */
-static uint32_t list_in_order(const struct namer *n, uint32_t type, struct meaning **ret)
+static uint32_t list_in_order(const struct namer *n, uint32_t habit, struct meaning **ret)
 {
     uint32_t count = 0;
     for (size_t i = 0; i < n->meanings.count; i++) {
         struct meaning *one = &n->meanings.items[i];
         bool other_card = one->known && one->index == MYR_NONE;
-        if (one->type == type && !other_card && (uint64_t)one->hosts * 2 >= n->hosts[one->type]) {
+        if (one->habit == habit && !other_card && (uint64_t)one->hosts * 2 >= n->hosts[habit]) {
             ret[count++] = one;
         }
     }
@@ -151,11 +161,11 @@ static struct card_order rising_order(struct meaning *const *names, uint32_t cou
     return (struct card_order){0, 0, 1};
 }
 
-void naming_decide_by_order(struct namer *n, uint32_t type)
+void naming_decide_by_order(struct namer *n, uint32_t habit)
 {
-    uint32_t ports = n->identify->design->devtypes[type].groups[0].count;
+    uint32_t ports = n->identify->design->devtypes[n->types[habit]].groups[0].count;
     struct meaning **names = MYR_ARENA_NEW(n->identify->arena, struct meaning *, n->meanings.count);
-    uint32_t count = list_in_order(n, type, names);
+    uint32_t count = list_in_order(n, habit, names);
     struct card_order order = rising_order(names, count, 0, ports);
     if (order.ports) {
         fill_gaps(names, count, order);
@@ -183,11 +193,12 @@ static bool has_own_numbers(struct meaning *const *names, uint32_t count, uint32
 }
 
 /* Two plugs that changed places break the order; where names are too few for that, nothing does. */
-bool naming_is_natural(const struct namer *n, uint32_t type)
+bool naming_is_natural(const struct namer *n, uint32_t habit)
 {
+    uint32_t type = n->types[habit];
     const struct myr_devtype *devtype = &n->identify->design->devtypes[type];
     struct meaning **names = MYR_ARENA_NEW(n->identify->arena, struct meaning *, n->meanings.count);
-    uint32_t count = list_in_order(n, type, names), ports = 0, first = MYR_NONE, end = 0;
+    uint32_t count = list_in_order(n, habit, names), ports = 0, first = MYR_NONE, end = 0;
     for (uint32_t g = 0; g < devtype->group_count; g++) {
         const struct myr_port_group *group = &devtype->groups[g];
         if (naming_is_judged(n, type, group->first)) {
