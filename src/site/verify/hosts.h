@@ -43,6 +43,13 @@ void hosts_collect(struct hosts *hosts, const struct identify *identify,
                    const struct found_ends *ends, struct unit_list *ret);
 
 /*
+ * A site may count its hosts from another number than the plan: then names have hosts that the plan
+ * has not, and cables say by how much. Changes the claims of all that are called as the plan does.
+ */
+void hosts_count_anew(struct hosts *hosts, const struct identify *identify,
+                      const struct unit_list *units);
+
+/*
  * Gives every host the place that leaves the fewest cables unexplained: all hosts at once, none
  * twice. A name, or what was bound, weighs as much as one cable, and decides where cables are
  * even: so hosts are renamed before their cables are moved, and one pair of plugs renames nobody.

@@ -71,12 +71,16 @@ static void add_offer(struct auction *a, size_t first, uint32_t node, uint32_t w
     }
 }
 
-/* One name for NICs without names of their own may as well be one for several machines. */
-static void keep_majority(struct auction *a, size_t first, uint32_t voters)
+/*
+ * One cable does not speak against a name: it may as well be in the wrong port. And one name for
+ * NICs without names of their own may be one for several machines: then most cables must agree.
+ */
+static void drop_weak(struct auction *a, const struct host *host, size_t first, uint32_t voters)
 {
+    uint32_t least = host->claim != MYR_NONE ? 2 * WORTH_RIGHT : host->named ? 1 : voters + 1;
     size_t kept = first;
     for (size_t i = first; i < a->offers.count; i++) {
-        if (a->offers.items[i].worth > voters) { /* each is worth two */
+        if (a->offers.items[i].worth >= least || a->offers.items[i].node == host->claim) {
             a->offers.items[kept++] = a->offers.items[i];
         }
     }
@@ -109,9 +113,7 @@ static void list_offers(struct auction *a, uint32_t h)
                       worth_of(a, host, unit));
         }
     }
-    if (host->claim == MYR_NONE && !host->named) {
-        keep_majority(a, first, voters);
-    }
+    drop_weak(a, host, first, voters);
 }
 
 /* Cables and names first, then names alone; the least bid is one. */

@@ -361,6 +361,7 @@ static void settle_names(struct structure *s)
     enum { ROUNDS = 4 };
     MYR_CLEANUP(unit_list_done) struct unit_list units = {};
     hosts_collect(&s->hosts, s->identify, &s->ends, &units);
+    hosts_count_anew(&s->hosts, s->identify, &units);
     for (uint32_t round = 0; round < ROUNDS; round++) {
         bool changed = hosts_place(&s->hosts, s->identify, &units);
         if (round && !changed) {
