@@ -53,6 +53,11 @@ struct myr_renamed {
     uint32_t is;     /* device of the design */
 };
 
+/* A place where another device stands than the one that was bound to it. */
+struct myr_replaced {
+    uint32_t found, device;
+};
+
 struct myr_ambiguity {
     uint32_t found_count, design_count; /* so many found devices are some of so many */
     uint32_t found, first_port;         /* one of each */
@@ -102,6 +107,8 @@ struct myr_verify {
     uint32_t relabel_moves;       /* what is left to move after both */
     uint32_t renamed_count;       /* hosts, whose names are put right before anything is moved */
     struct myr_renamed *renamed;
+    uint32_t replaced_count;
+    struct myr_replaced *replaced;
 
     uint32_t pattern_count, identity_count, ambiguity_count;
     struct myr_pattern *patterns;

@@ -72,6 +72,8 @@ uint32_t naming_judged_ports(const struct namer *n, uint32_t type);
  * its ports there, or with the ports' own numbers ("mlx5_3" is nic3): then cables only confirm it.
  */
 bool naming_is_natural(const struct namer *n, uint32_t habit);
+/* Whether the ports of a habit's names neither rise as the names do nor have their numbers. */
+bool naming_is_against_order(const struct namer *n, uint32_t habit);
 /*
  * Names between two that are decided, where the ports between theirs are as many as the names, are
  * the next ones: so do systems count. Two leaves that changed places leave such gaps.

@@ -363,12 +363,16 @@ static void put_assumed(struct namer *n, const struct unit_list *units, struct m
     verify->assumed_count = verify->deviating_count = 0;
     verify->assumed = MYR_ARENA_NEW(verify->arena, struct myr_assumed, n->meanings.count);
     verify->deviating = MYR_ARENA_NEW(verify->arena, uint32_t, units->count);
+    uint8_t *against = MYR_ARENA_NEW(verify->arena, uint8_t, n->habit_count);
+    for (uint32_t h = 0; h < n->habit_count; h++) {
+        against[h] = naming_is_against_order(n, h);
+    }
     for (size_t i = 0; i < n->meanings.count; i++) {
         const struct meaning *meaning = &n->meanings.items[i];
         if (meaning->index != MYR_NONE && !meaning->known) {
             verify->assumed[verify->assumed_count++] = (struct myr_assumed){
                 n->types[meaning->habit], meaning->index, meaning->text, meaning->votes,
-                meaning->voters};
+                meaning->voters, against[meaning->habit]};
         }
     }
     for (size_t i = 0; i < units->count; i++) {

@@ -192,6 +192,27 @@ static bool has_own_numbers(struct meaning *const *names, uint32_t count, uint32
     return true;
 }
 
+bool naming_is_against_order(const struct namer *n, uint32_t habit)
+{
+    const struct myr_devtype *devtype = &n->identify->design->devtypes[n->types[habit]];
+    struct meaning **names = MYR_ARENA_NEW(n->identify->arena, struct meaning *, n->meanings.count);
+    uint32_t count = list_in_order(n, habit, names), decided = 0;
+    struct meaning **told = MYR_ARENA_NEW(n->identify->arena, struct meaning *, count);
+    for (uint32_t i = 0; i < count; i++) {
+        told[decided] = names[i];
+        decided += names[i]->index != MYR_NONE;
+    }
+    for (uint32_t g = 0; g < devtype->group_count && decided; g++) {
+        if (told[0]->index - devtype->groups[g].first < devtype->groups[g].count) {
+            return !rising_order(told, decided, devtype->groups[g].first,
+                                 devtype->groups[g].count)
+                        .ports &&
+                   !has_own_numbers(told, decided, devtype->groups[g].first);
+        }
+    }
+    return false;
+}
+
 /* Two plugs that changed places break the order; where names are too few for that, nothing does. */
 bool naming_is_natural(const struct namer *n, uint32_t habit)
 {

@@ -179,8 +179,50 @@ static void show_choices(const struct myr_verify *verify, struct myr_answer *ans
     myr_answer_fact(answer, "  as equivalent", "%s", numbers(answer, &verify->equivalent));
     myr_answer_fact(answer, "  relabel", "%s and %s of the plan, then %s",
                     MYR_COUNT(verify->relabel_links, "link"),
-                    MYR_COUNT(verify->relabel_devices, "device"),
+                    MYR_COUNT(verify->relabel_devices + verify->renamed_count, "device"),
                     MYR_COUNT(verify->relabel_moves, "move"));
+}
+
+/* Hosts are whatever their cables say: their names are put right, and no plug is moved for them. */
+static void show_renamed(const struct myr_verify *verify, struct myr_answer *answer)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
+    if (verify->renamed_count == 0) {
+        return;
+    }
+    myr_answer_heading(answer, "Rename %s, then %s", MYR_COUNT(verify->renamed_count, "host"),
+                       MYR_COUNT(verify->repair.moves, "move"));
+    for (uint32_t i = 0; i < verify->renamed_count && i < SHOWN_MAX; i++) {
+        const struct myr_renamed *row = &verify->renamed[i];
+        myr_buf_clear(&name);
+        myr_buf_put_lit(&name, "give ");
+        verify_host_name(verify, row->found, &name);
+        myr_buf_put_lit(&name, " the name ");
+        myr_design_name(verify->design, row->is, &name);
+        myr_answer_para(answer, "%s", name.data);
+    }
+    if (verify->renamed_count > SHOWN_MAX) {
+        myr_answer_para(answer, "and %s more: -o json",
+                        MYR_GROUPED(verify->renamed_count - SHOWN_MAX));
+    }
+    myr_answer_para(answer, "They have the cables of these; myriad bind --by-wiring lets the plan "
+                            "know them by their own names instead.");
+}
+
+static void show_replaced(const struct myr_verify *verify, struct myr_answer *answer)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    if (verify->replaced_count == 0) {
+        return;
+    }
+    myr_answer_heading(answer, "Other devices than those that are bound");
+    for (uint32_t i = 0; i < verify->replaced_count && i < SHOWN_MAX; i++) {
+        myr_buf_clear(&text);
+        myr_design_name(verify->design, verify->replaced[i].device, &text);
+        myr_buf_put_lit(&text, " is ");
+        verify_found_label(verify, verify->replaced[i].found, &text);
+        myr_answer_para(answer, "%s", text.data);
+    }
 }
 
 /* Devices that have each other's cables need no plug to be moved, but each other's names. */
@@ -300,6 +342,17 @@ static void note_identities(const struct myr_verify *verify, struct notes *notes
     }
 }
 
+/* Where hosts call their NICs in another order than the plan has them, on all of them. */
+static bool is_against_order(const struct myr_verify *verify)
+{
+    for (uint32_t i = 0; i < verify->assumed_count; i++) {
+        if (verify->assumed[i].against_order) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* "mlx5_0 is nic0" and so on, as it was taken for granted, and who speaks against it. */
 static void note_assumed(const struct myr_verify *verify, struct notes *notes)
 {
@@ -308,6 +361,10 @@ static void note_assumed(const struct myr_verify *verify, struct notes *notes)
     verify_assumed_text(verify, &line);
     if (verify->assumed_count) {
         note(notes, "%s", line.data);
+    }
+    if (is_against_order(verify)) {
+        note(notes, "that is not the order of their names: either these hosts count so, or the "
+                    "same cables are exchanged on all of them");
     }
     if (verify->few_hosts) {
         note(notes,
@@ -486,6 +543,8 @@ static const char *verdict(const struct myr_verify *verify)
         verify->counts[MYR_STATE_UNSEEN] + verify->counts[MYR_STATE_UNREAD] + verify->unread_count;
     return seen == 0                              ? "nothing of it was seen, nothing is known"
            : bad                                  ? "not as planned"
+           : verify->renamed_count                ? "its cables are as planned, names of hosts are not"
+           : verify->replaced_count               ? "its cables are as planned, but devices are not those that are bound"
            : open == 0                            ? "as planned"
            : verify->counts[MYR_STATE_RIGHT] == 0 ? "nothing of it was read, nothing is known"
            : verify->options.partial
@@ -498,6 +557,9 @@ static const char *verdict(const struct myr_verify *verify)
 void myr_verify_page(const struct myr_verify *verify, struct myr_answer *answer)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf not_judged = {};
+    if (is_against_order(verify)) {
+        myr_buf_put_lit(&not_judged, "; NICs are not in the order of their names (see the notes)");
+    }
     put_not_judged(verify, &not_judged);
     myr_answer_para(answer, "%s: %s%s", myr_design_str(verify->design, verify->design->head->name),
                     verdict(verify), not_judged.len ? not_judged.data : "");
@@ -506,6 +568,8 @@ void myr_verify_page(const struct myr_verify *verify, struct myr_answer *answer)
     show_patterns(verify, answer);
     show_degraded(verify, answer);
     show_unread(verify, answer);
+    show_replaced(verify, answer);
+    show_renamed(verify, answer);
     show_choices(verify, answer);
     show_notes(verify, answer);
     show_steps(verify, answer);

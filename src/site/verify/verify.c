@@ -98,7 +98,7 @@ bool myr_verify_clean(const struct myr_verify *verify)
     }
     uint32_t open =
         verify->counts[MYR_STATE_UNSEEN] + verify->counts[MYR_STATE_UNREAD] + verify->unread_count;
-    return verify->counts[MYR_STATE_WRONG] + verify->counts[MYR_STATE_MISSING] +
+    return verify->renamed_count + verify->replaced_count + verify->counts[MYR_STATE_WRONG] + verify->counts[MYR_STATE_MISSING] +
                    verify->counts[MYR_STATE_EXTRA] + verify->counts[MYR_STATE_DEGRADED] +
                    verify->rogue_links ==
                0 &&
@@ -267,6 +267,7 @@ int myr_verify(struct myr_verify *ret, struct myr_arena *arena, const struct myr
     MYR_TRY(verify_match(&job, err));
     ret->name_conflicts = job.identify.name_conflicts;
     ret->places = job.identify.devices;
+    verify_find_replaced(ret);
     fill_states(&job);
     pattern_find(ret);
     repair_all(&job);

@@ -31,6 +31,8 @@ struct verify_job {
 
 /* plan, found, found_link and foreign of the verify, and the flags. */
 MYR_MUST_USE int verify_match(struct verify_job *job, struct myr_err *err);
+/* Places where what was bound is not what stands there. */
+void verify_find_replaced(struct myr_verify *verify);
 /* What of the plan was seen, by layer, pod and rack. */
 void verify_cover(struct myr_verify *verify);
 /* Which ports run slower than planned, or with errors. */
@@ -43,6 +45,8 @@ static inline bool verify_is_foreign(const struct myr_verify *verify, uint32_t v
 
 /* How a source names a device; its GUID where it has no name. */
 void verify_found_name(const struct myr_verify *verify, uint32_t found, struct myr_buf *buf);
+/* The host's alone where it is one of its NICs. */
+void verify_host_name(const struct myr_verify *verify, uint32_t found, struct myr_buf *buf);
 /* Name and GUID, as far as they are known. */
 void verify_found_label(const struct myr_verify *verify, uint32_t found, struct myr_buf *buf);
 
