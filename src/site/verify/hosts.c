@@ -140,6 +140,33 @@ static void fill_members(struct hosts *hosts, uint32_t devices)
     }
 }
 
+/* Designs write names in small letters. */
+static uint32_t place_named(const struct identify *identify, struct myr_str host)
+{
+    uint32_t device = identify_device_named(identify, host);
+    return device == MYR_NONE ? identify_device_named(identify, small_name(identify->arena, host))
+                              : device;
+}
+
+/*
+ * One host may have several names: its own, and "node-00003-stor0" of a NIC that the plan knows.
+ * What is known of a place is of one host; only what nobody knows is told apart by its name.
+ */
+static struct myr_str key_of_host(const struct identify *identify, uint32_t found,
+                                  struct myr_str host)
+{
+    struct myr_port_span own = identify->devices[found];
+    uint32_t device = place_named(identify, host);
+    if (device == MYR_NONE && own.count) {
+        device = identify->design->port_device[own.first];
+    }
+    if (device == MYR_NONE) {
+        return host;
+    }
+    const char *key = myr_arena_printf(identify->arena, "/%u", device); /* no host's name */
+    return myr_str_from(key);
+}
+
 void hosts_group(struct hosts *hosts, const struct identify *identify)
 {
     const struct myr_cabling *cabling = identify->cabling;
@@ -157,7 +184,7 @@ void hosts_group(struct hosts *hosts, const struct identify *identify)
             !hosts_split(cabling->devices.items[d].name, &host, &nic)) {
             continue;
         }
-        host = small_name(identify->arena, host);
+        host = key_of_host(identify, d, small_name(identify->arena, host));
         if (myr_strmap_add(&names, host, hosts->count)) {
             hosts->items[hosts->count++] = (struct host){.called = MYR_NONE, .claim = MYR_NONE, .node = MYR_NONE};
         }
@@ -195,14 +222,6 @@ static uint32_t spoken_for(const struct identify *identify, const struct found_e
         }
     }
     return MYR_NONE;
-}
-
-/* Designs write names in small letters. */
-static uint32_t place_named(const struct identify *identify, struct myr_str host)
-{
-    uint32_t device = identify_device_named(identify, host);
-    return device == MYR_NONE ? identify_device_named(identify, small_name(identify->arena, host))
-                              : device;
 }
 
 /* What the host's name says, or most of its NICs that have names of their own, or were bound. */

@@ -198,14 +198,20 @@ static bool is_of_few(const struct meaning *meaning, uint32_t habit)
            meaning->votes < AGREED_LEAST;
 }
 
-/* What few hosts say is taken back, unless it is what the names say without any cable. */
+/*
+ * What few hosts say is taken back, unless it is what the names say without any cable, and none of
+ * them says otherwise.
+ */
 static void take_back_few(struct namer *n, uint32_t habit)
 {
-    uint32_t few = 0;
+    uint32_t few = 0, denied = 0;
     for (size_t i = 0; i < n->meanings.count; i++) {
-        few += is_of_few(&n->meanings.items[i], habit);
+        const struct meaning *meaning = &n->meanings.items[i];
+        few += is_of_few(meaning, habit);
+        denied += meaning->habit == habit && meaning->voters < AGREED_LEAST + 1 &&
+                  meaning->votes < meaning->voters && meaning->votes < AGREED_LEAST;
     }
-    if (few == 0 || naming_is_natural(n, habit)) {
+    if (few == 0 || (denied == 0 && naming_is_natural(n, habit))) {
         return;
     }
     for (size_t i = 0; i < n->meanings.count; i++) {

@@ -87,6 +87,15 @@ static void drop_weak(struct auction *a, const struct host *host, size_t first, 
     a->offers.count = kept;
 }
 
+/* The first port of the connector at the switch where the cable of a planned place is. */
+static uint32_t plug_of(const struct myr_design *design, uint32_t planned)
+{
+    uint32_t far = myr_design_peer(design, planned);
+    const struct myr_port_group *group = myr_design_port_group(design, far);
+    uint32_t at = far - design->first_port[design->port_device[far]] - group->first;
+    return far - at % group->per_connector;
+}
+
 /* The places that speak for a host: where its cables belong, and what it is called. */
 static void list_offers(struct auction *a, uint32_t h)
 {
@@ -105,9 +114,10 @@ static void list_offers(struct auction *a, uint32_t h)
         bool host_port =
             unit->planned != MYR_NONE &&
             myr_design_port_group(a->identify->design, unit->planned)->role == MYR_PORT_NIC;
-        /* Both ends of a cable may tell of it, each in its own way. */
-        if (host_port && a->seen[unit->planned] != h + 1) {
-            a->seen[unit->planned] = h + 1;
+        /* Both ends of a cable may tell of it, each in its own way; legs of one head are one plug. */
+        uint32_t plug = host_port ? plug_of(a->identify->design, unit->planned) : MYR_NONE;
+        if (host_port && a->seen[plug] != h + 1) {
+            a->seen[plug] = h + 1;
             voters++;
             add_offer(a, first, a->identify->design->port_device[unit->planned],
                       worth_of(a, host, unit));

@@ -291,7 +291,8 @@ static void release_hosts(struct structure *s, const struct unit_list *units)
     for (size_t i = 0; i < units->count && s->cabling->numbered; i++) {
         const struct unit *unit = &units->items[i];
         struct myr_port_span own = s->identify->devices[unit->found];
-        if (own.count && design->port_device[own.first] != unit->device) {
+        bool host = s->hosts.items[unit->host].called != MYR_NONE;
+        if (host && own.count && design->port_device[own.first] != unit->device) {
             release(s, unit->found);
         }
     }
@@ -336,12 +337,21 @@ static void tell_units(const struct hosts *hosts, struct unit_list *units)
     }
 }
 
-/* Hosts that are called as other places than theirs: so much is to be renamed. */
+/*
+ * Hosts that are called as other places than theirs are to be renamed, and with them those whose
+ * names go on where the plan's end; alone these are names of the site's own.
+ */
 static void put_renamed(struct structure *s)
 {
     struct myr_verify *verify = s->verify;
+    bool any = false;
     verify->renamed = MYR_ARENA_NEW(verify->arena, struct myr_renamed, s->hosts.count);
     for (uint32_t h = 0; h < s->hosts.count; h++) {
+        const struct host *host = &s->hosts.items[h];
+        any = any || (host->node != MYR_NONE && host->called != MYR_NONE &&
+                      host->node != host->called);
+    }
+    for (uint32_t h = 0; h < s->hosts.count && any; h++) {
         const struct host *host = &s->hosts.items[h];
         bool other = host->node != MYR_NONE && host->node != host->called &&
                      (host->called != MYR_NONE || host->beyond);
