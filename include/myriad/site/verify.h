@@ -105,6 +105,7 @@ struct myr_verify {
     uint32_t relabel_devices;     /* devices whose names should be exchanged */
     uint32_t *renames;            /* by device: the one that it really is; MYR_NONE: itself */
     uint32_t relabel_moves;       /* what is left to move after both */
+    uint32_t open_chains;         /* of cables, with ends that were not read: in no step */
     uint32_t renamed_count;       /* hosts, whose names are put right before anything is moved */
     struct myr_renamed *renamed;
     uint32_t replaced_count;

@@ -60,7 +60,8 @@ static void show_patterns(const struct myr_verify *verify, struct myr_answer *an
 }
 
 /* "3 moves, 1 new cable; nothing shorter exists" */
-static const char *numbers(struct myr_answer *answer, const struct myr_repair *repair)
+static const char *numbers(struct myr_answer *answer, const struct myr_repair *repair,
+                           uint32_t open_chains)
 {
     struct myr_arena *arena = answer->arena;
     const char *text = myr_arena_printf(arena, "%s", MYR_COUNT(repair->moves, "move"));
@@ -71,6 +72,9 @@ static const char *numbers(struct myr_answer *answer, const struct myr_repair *r
         text = myr_arena_printf(arena, "%s, %s to take out", text, MYR_GROUPED(repair->removes));
     }
     /* Whether anything shorter exists is known only of an exact one. */
+    if (open_chains) {
+        return myr_arena_printf(arena, "%s of what was read; the least of all is not known", text);
+    }
     return repair->exact ? myr_arena_printf(arena, "%s; nothing shorter exists", text)
                          : myr_arena_printf(arena, "%s; at least %s", text,
                                             MYR_COUNT(repair->lower_bound, "move"));
@@ -171,12 +175,12 @@ static void show_degraded(const struct myr_verify *verify, struct myr_answer *an
 /* Three ways, so that people can weigh plugs against labels. */
 static void show_choices(const struct myr_verify *verify, struct myr_answer *answer)
 {
-    if (verify->labelled.components == 0) {
+    if (verify->labelled.components + verify->open_chains == 0) {
         return;
     }
     myr_answer_heading(answer, "Repair");
-    myr_answer_fact(answer, "  as labelled", "%s", numbers(answer, &verify->labelled));
-    myr_answer_fact(answer, "  as equivalent", "%s", numbers(answer, &verify->equivalent));
+    myr_answer_fact(answer, "  as labelled", "%s", numbers(answer, &verify->labelled, verify->open_chains));
+    myr_answer_fact(answer, "  as equivalent", "%s", numbers(answer, &verify->equivalent, verify->open_chains));
     myr_answer_fact(answer, "  relabel", "%s and %s of the plan, then %s",
                     MYR_COUNT(verify->relabel_links, "link"),
                     MYR_COUNT(verify->relabel_devices + verify->renamed_count, "device"),

@@ -25,6 +25,8 @@ struct verify_job {
     struct spelling spelling;
     struct myr_port_names names; /* the built-in rules, where no others were given */
     uint8_t *flags;              /* by port of the design */
+    uint8_t *foreign_unread;     /* by foreign vertex: a port of a known device, not read */
+    uint8_t *open;               /* by vertex: it hangs together with an end that was not read */
     MYR_VEC(struct verify_repeat) repeats;
     uint8_t *planes; /* by port: how often its link was told by another chip of the same box */
 };
@@ -35,6 +37,12 @@ MYR_MUST_USE int verify_match(struct verify_job *job, struct myr_err *err);
 void verify_find_replaced(struct myr_verify *verify);
 /* What of the plan was seen, by layer, pod and rack. */
 void verify_cover(struct myr_verify *verify);
+/*
+ * The plan without what hangs together with ends that were not read: nobody can say what is to be
+ * done there, or how little. Marks such vertices, and counts the chains.
+ */
+const uint32_t *verify_readable_plan(const struct myr_verify *verify, const uint32_t *plan,
+                                     const uint32_t *found, uint8_t *open, uint32_t *ret_chains);
 /* Which ports run slower than planned, or with errors. */
 void verify_degrade(struct verify_job *job);
 
