@@ -561,6 +561,9 @@ int verify_match(struct verify_job *job, struct myr_err *err)
         match_one_sided(&matcher);
     }
     note_looked(job);
+    if (matcher.one_sided) {
+        verify_note_silent(job);
+    }
     note_open_devices(&matcher);
     return MYR_OK;
 }

@@ -35,6 +35,8 @@ struct verify_job {
 MYR_MUST_USE int verify_match(struct verify_job *job, struct myr_err *err);
 /* Places where what was bound is not what stands there. */
 void verify_find_replaced(struct myr_verify *verify);
+/* Hosts that are told of by their switches alone: where they are not heard is no cable. */
+void verify_note_silent(struct verify_job *job);
 /* What of the plan was seen, by layer, pod and rack. */
 void verify_cover(struct myr_verify *verify);
 /*
