@@ -156,7 +156,7 @@ def check_links(name, configs):
 
 
 CASES = [(40, "h100-8gpu", f"length_m: {{host_leaf: {near}, leaf_spine: {far}}}")
-         for near, far in ((3, 40), (5, 6), (40, 41), (50, 77), (100, 300))]
+         for near, far in ((3, 40), (5, 6), (40, 41), (50, 60), (100, 300))]
 CASES += [(32, "b300-8gpu", "length_m: 30"), (24, "a100-8gpu", "length_m: 30, tiers: 2")]
 
 
