@@ -48,9 +48,10 @@ struct myr_identity {
 
 /* A host that is called as another place than the one where its cables are: it needs its name. */
 struct myr_renamed {
-    uint32_t found;  /* device of the cabling: it, or its first NIC */
-    uint32_t called; /* device of the design that has its name; MYR_NONE: a number beyond the plan's */
-    uint32_t is;     /* device of the design */
+    uint32_t found; /* device of the cabling: it, or its first NIC */
+    uint32_t
+        called;  /* device of the design that has its name; MYR_NONE: a number beyond the plan's */
+    uint32_t is; /* device of the design */
 };
 
 /* A place where another device stands than the one that was bound to it. */

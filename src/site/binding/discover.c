@@ -10,10 +10,10 @@ struct discoverer {
     struct myr_binding *binding;
     const struct myr_verify *verify;
     struct myr_discovery *report;
-    bool by_wiring;          /* cables decide where names contradict them */
-    struct myr_strmap names; /* of found devices, to a place in 'uses' */
-    MYR_VEC(uint32_t) uses;  /* by name: devices that have it */
-    struct myr_u64map wired; /* InfiniBand's NICs that cables alone place: to the port */
+    bool by_wiring;            /* cables decide where names contradict them */
+    struct myr_strmap names;   /* of found devices, to a place in 'uses' */
+    MYR_VEC(uint32_t) uses;    /* by name: devices that have it */
+    struct myr_u64map wired;   /* InfiniBand's NICs that cables alone place: to the port */
     struct myr_u64map renamed; /* places of hosts that are called as other ones */
 };
 

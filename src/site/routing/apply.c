@@ -99,9 +99,8 @@ static int write_engine(struct myr_fabric_case *fabric, const struct myr_apply_q
      */
     if (fabric->graph.net->topology == MYR_TOPOLOGY_TORUS &&
         engine_put_torus(&fabric->graph, binding, &torus)) {
-        files.torus =
-            myr_arena_printf(&fabric->arena, "%s.torus",
-                             question->whole_out ? question->whole_out : question->out);
+        files.torus = myr_arena_printf(&fabric->arena, "%s.torus",
+                                       question->whole_out ? question->whole_out : question->out);
     }
     engine_put_options(fabric->graph.net, &files, &text);
     ret->engine = engine_list(fabric->graph.net, files.torus);

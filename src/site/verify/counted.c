@@ -42,14 +42,13 @@ static uint32_t node_by_cables(const struct identify *identify, const struct hos
 {
     const struct unit *own = units->items + host->first_unit;
     for (uint32_t i = 0; i < host->unit_count; i++) {
-        uint32_t node = own[i].planned == MYR_NONE
-                            ? MYR_NONE
-                            : identify->design->port_device[own[i].planned];
+        uint32_t node =
+            own[i].planned == MYR_NONE ? MYR_NONE : identify->design->port_device[own[i].planned];
         uint32_t agree = 0, all = 0;
         for (uint32_t j = 0; j < host->unit_count; j++) {
             all += own[j].planned != MYR_NONE;
-            agree += own[j].planned != MYR_NONE &&
-                     identify->design->port_device[own[j].planned] == node;
+            agree +=
+                own[j].planned != MYR_NONE && identify->design->port_device[own[j].planned] == node;
         }
         if (node != MYR_NONE && agree * 2 > all) {
             return node;

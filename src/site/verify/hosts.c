@@ -186,7 +186,8 @@ void hosts_group(struct hosts *hosts, const struct identify *identify)
         }
         host = key_of_host(identify, d, small_name(identify->arena, host));
         if (myr_strmap_add(&names, host, hosts->count)) {
-            hosts->items[hosts->count++] = (struct host){.called = MYR_NONE, .claim = MYR_NONE, .node = MYR_NONE};
+            hosts->items[hosts->count++] =
+                (struct host){.called = MYR_NONE, .claim = MYR_NONE, .node = MYR_NONE};
         }
         hosts->group[d] = myr_strmap_get(&names, host);
         hosts->items[hosts->group[d]].count++;
@@ -261,17 +262,19 @@ static void collect_group(struct hosts *hosts, const struct identify *identify,
         bool split = hosts_split(identify->cabling->devices.items[found].name, &name, &nic);
         MYR_ASSERT(split); /* else it would be no member */
         host->named = host->named || nic.len;
-        struct unit unit = {.host = number,
-                            .device = MYR_NONE,
-                            .found = found,
-                            .planned = spoken_for(identify, ends, found),
-                            .known = own.count == 0
-                                         ? MYR_NONE
-                                         : own.first - identify->design->first_port
-                                                           [identify->design->port_device[own.first]],
-                            .said = MYR_NONE,
-                            .port = MYR_NONE,
-                            .name = nic};
+        struct unit unit = {
+            .host = number,
+            .device = MYR_NONE,
+            .found = found,
+            .planned = spoken_for(identify, ends, found),
+            .known =
+                own.count == 0
+                    ? MYR_NONE
+                    : own.first -
+                          identify->design->first_port[identify->design->port_device[own.first]],
+            .said = MYR_NONE,
+            .port = MYR_NONE,
+            .name = nic};
         myr_vec_push(ret, unit);
     }
     host->claim = host->called = claim_of(hosts, identify, host, name);

@@ -50,8 +50,7 @@ static uint32_t name_of(struct namer *n, const struct unit *unit)
     char key[NAMING_KEY_MAX];
     struct myr_str text = naming_key(habit_of(n, unit), unit->name, key);
     if (add_key(&n->names, n->identify->arena, text, (uint32_t)n->meanings.count)) {
-        struct meaning fresh = {
-            .habit = habit_of(n, unit), .index = MYR_NONE, .text = unit->name};
+        struct meaning fresh = {.habit = habit_of(n, unit), .index = MYR_NONE, .text = unit->name};
         myr_vec_push(&n->meanings, fresh);
     }
     return myr_strmap_get(&n->names, text);
@@ -377,8 +376,8 @@ static void put_assumed(struct namer *n, const struct unit_list *units, struct m
         const struct meaning *meaning = &n->meanings.items[i];
         if (meaning->index != MYR_NONE && !meaning->known) {
             verify->assumed[verify->assumed_count++] = (struct myr_assumed){
-                n->types[meaning->habit], meaning->index, meaning->text, meaning->votes,
-                meaning->voters, against[meaning->habit]};
+                n->types[meaning->habit], meaning->index,  meaning->text,
+                meaning->votes,           meaning->voters, against[meaning->habit]};
         }
     }
     for (size_t i = 0; i < units->count; i++) {

@@ -41,28 +41,55 @@ struct myr_str naming_device_word(struct myr_str name, char ret[NAMING_WORD_MAX]
     return (struct myr_str){ret, text.len};
 }
 
+static uint32_t digit_of(char c, bool hex)
+{
+    c = naming_small(c);
+    return c >= '0' && c <= '9'          ? (uint32_t)(c - '0')
+           : hex && c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a') + 10
+                                         : 16;
+}
+
+/* The "4f" of "rocep4fs0f0", a PCI bus: between 'p' and 's' and a number. 0: there is none. */
+static size_t bus_length(struct myr_str name, size_t at)
+{
+    size_t end = at;
+    while (end < name.len && digit_of(name.data[end], true) < 16) {
+        end++;
+    }
+    bool bus = at && naming_small(name.data[at - 1]) == 'p' && end + 1 < name.len &&
+               naming_small(name.data[end]) == 's' && digit_of(name.data[end + 1], false) < 16;
+    return bus ? end - at : 0;
+}
+
+/* A number at this place, which it ends behind; 0 and the same place: there is none. */
+static uint64_t take_number(struct myr_str name, size_t *at)
+{
+    size_t bus = bus_length(name, *at), first = *at;
+    uint64_t value = 0;
+    /* Some write the bus in tens, some in sixteens: read in sixteens both stay in their order. */
+    for (; *at < name.len && value < UINT32_MAX && (bus == 0 || *at < first + bus) &&
+           digit_of(name.data[*at], bus > 0) < 16;
+         ++*at) {
+        value = value * (bus ? 16 : 10) + digit_of(name.data[*at], bus > 0);
+    }
+    return value;
+}
+
 /* "ibp26s0" stands before "IBP156s0": numbers count, whatever is between them. */
 static int compare_counted(struct myr_str a, struct myr_str b)
 {
     size_t i = 0, j = 0;
     while (i < a.len && j < b.len) {
-        uint64_t x = 0, y = 0;
-        bool digits = a.data[i] >= '0' && a.data[i] <= '9' && b.data[j] >= '0' && b.data[j] <= '9';
-        if (!digits) {
-            if (naming_small(a.data[i]) != naming_small(b.data[j])) {
-                return naming_small(a.data[i]) < naming_small(b.data[j]) ? -1 : 1;
+        size_t first = i, other = j;
+        uint64_t x = take_number(a, &i), y = take_number(b, &j);
+        if (i == first || j == other) {
+            i = first;
+            j = other;
+            char left = naming_small(a.data[i++]), right = naming_small(b.data[j++]);
+            if (left != right) {
+                return left < right ? -1 : 1;
             }
-            i++;
-            j++;
-            continue;
-        }
-        for (; i < a.len && a.data[i] >= '0' && a.data[i] <= '9' && x < UINT32_MAX; i++) {
-            x = x * 10 + (uint64_t)(a.data[i] - '0');
-        }
-        for (; j < b.len && b.data[j] >= '0' && b.data[j] <= '9' && y < UINT32_MAX; j++) {
-            y = y * 10 + (uint64_t)(b.data[j] - '0');
-        }
-        if (x != y) {
+        } else if (x != y) {
             return x < y ? -1 : 1;
         }
     }
@@ -204,8 +231,7 @@ bool naming_is_against_order(const struct namer *n, uint32_t habit)
     }
     for (uint32_t g = 0; g < devtype->group_count && decided; g++) {
         if (told[0]->index - devtype->groups[g].first < devtype->groups[g].count) {
-            return !rising_order(told, decided, devtype->groups[g].first,
-                                 devtype->groups[g].count)
+            return !rising_order(told, decided, devtype->groups[g].first, devtype->groups[g].count)
                         .ports &&
                    !has_own_numbers(told, decided, devtype->groups[g].first);
         }

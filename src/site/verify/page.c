@@ -179,8 +179,10 @@ static void show_choices(const struct myr_verify *verify, struct myr_answer *ans
         return;
     }
     myr_answer_heading(answer, "Repair");
-    myr_answer_fact(answer, "  as labelled", "%s", numbers(answer, &verify->labelled, verify->open_chains));
-    myr_answer_fact(answer, "  as equivalent", "%s", numbers(answer, &verify->equivalent, verify->open_chains));
+    myr_answer_fact(answer, "  as labelled", "%s",
+                    numbers(answer, &verify->labelled, verify->open_chains));
+    myr_answer_fact(answer, "  as equivalent", "%s",
+                    numbers(answer, &verify->equivalent, verify->open_chains));
     myr_answer_fact(answer, "  relabel", "%s and %s of the plan, then %s",
                     MYR_COUNT(verify->relabel_links, "link"),
                     MYR_COUNT(verify->relabel_devices + verify->renamed_count, "device"),
@@ -545,10 +547,11 @@ static const char *verdict(const struct myr_verify *verify)
     /* Not seen, not read, or read in part. */
     uint32_t open =
         verify->counts[MYR_STATE_UNSEEN] + verify->counts[MYR_STATE_UNREAD] + verify->unread_count;
-    return seen == 0                              ? "nothing of it was seen, nothing is known"
-           : bad                                  ? "not as planned"
-           : verify->renamed_count                ? "its cables are as planned, names of hosts are not"
-           : verify->replaced_count               ? "its cables are as planned, but devices are not those that are bound"
+    return seen == 0               ? "nothing of it was seen, nothing is known"
+           : bad                   ? "not as planned"
+           : verify->renamed_count ? "its cables are as planned, names of hosts are not"
+           : verify->replaced_count
+               ? "its cables are as planned, but devices are not those that are bound"
            : open == 0                            ? "as planned"
            : verify->counts[MYR_STATE_RIGHT] == 0 ? "nothing of it was read, nothing is known"
            : verify->options.partial

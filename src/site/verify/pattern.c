@@ -238,7 +238,8 @@ static bool moved_whole(const struct finder *finder, uint32_t device)
                  index_of(design, p) == index_of(design, home);
     }
     MYR_ASSERT(moved <= design->first_port[device + 1] - design->first_port[device]);
-    return moved * 2 > planned; /* fewer cables are left unexplained; plugs may be wrong in their own way */
+    return moved * 2 >
+           planned; /* fewer cables are left unexplained; plugs may be wrong in their own way */
 }
 
 /* Devices that only need each other's names. */

@@ -27,12 +27,12 @@ struct auction {
     struct hosts *hosts;
     const struct identify *identify;
     const struct unit_list *units;
-    uint32_t *first;         /* by host: its offers in 'offers', one more at the end */
+    uint32_t *first; /* by host: its offers in 'offers', one more at the end */
     MYR_VEC(struct offer) offers;
-    uint8_t *doubtful;       /* by device: its cables to other switches are another one's */
-    uint32_t *seen;          /* by port of the design: the host that it was counted for + 1 */
-    uint32_t *owner;         /* by device: the host that has it + 1 */
-    int64_t *price;          /* by device */
+    uint8_t *doubtful;         /* by device: its cables to other switches are another one's */
+    uint32_t *seen;            /* by port of the design: the host that it was counted for + 1 */
+    uint32_t *owner;           /* by device: the host that has it + 1 */
+    int64_t *price;            /* by device */
     MYR_VEC(uint32_t) waiting; /* hosts without a place that may get one */
 };
 
@@ -114,7 +114,8 @@ static void list_offers(struct auction *a, uint32_t h)
         bool host_port =
             unit->planned != MYR_NONE &&
             myr_design_port_group(a->identify->design, unit->planned)->role == MYR_PORT_NIC;
-        /* Both ends of a cable may tell of it, each in its own way; legs of one head are one plug. */
+        /* Both ends of a cable may tell of it, each in its own way; legs of one head are one plug.
+         */
         uint32_t plug = host_port ? plug_of(a->identify->design, unit->planned) : MYR_NONE;
         if (host_port && a->seen[plug] != h + 1) {
             a->seen[plug] = h + 1;

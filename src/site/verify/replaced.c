@@ -20,8 +20,7 @@ static bool is_other_name(const struct myr_verify *verify, const struct myr_boun
         !hosts_split(bound->host, &was, &nic)) {
         return false;
     }
-    return !myr_str_eq_nocase(host, was) &&
-           myr_site_find(verify->design, host) != bound->device;
+    return !myr_str_eq_nocase(host, was) && myr_site_find(verify->design, host) != bound->device;
 }
 
 static bool is_replaced(const struct myr_verify *verify, uint32_t found, uint32_t first, bool nic)

@@ -79,7 +79,7 @@ void verify_note_silent(struct verify_job *job)
         struct silent_host host = count_ports(job, whole, d);
         uint32_t type = design->device_type[d];
         bool most = host.heard * 2 > host.asked;
-        bool alive = host.ports == 1               ? heard[type] * 2 > asked[type]
+        bool alive = host.ports == 1                ? heard[type] * 2 > asked[type]
                      : job->verify->options.partial ? most
                                                     : host.heard > 0;
         for (uint32_t p = design->first_port[d]; alive && p < design->first_port[d + 1]; p++) {

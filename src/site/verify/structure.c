@@ -302,9 +302,9 @@ static void accept_hosts(struct structure *s)
 {
     for (uint32_t h = 0; h < s->hosts.count && !s->cabling->numbered; h++) {
         const struct host *host = &s->hosts.items[h];
-        struct myr_port_span place =
-            host->node == MYR_NONE ? (struct myr_port_span){0, 0}
-                                   : identity_of_device(s->design, host->node);
+        struct myr_port_span place = host->node == MYR_NONE
+                                         ? (struct myr_port_span){0, 0}
+                                         : identity_of_device(s->design, host->node);
         if (s->open[host->found] && place.count && !s->taken[place.first]) {
             structure_accept(s, host->found, place, 0, host->unit_count);
         }
@@ -348,8 +348,8 @@ static void put_renamed(struct structure *s)
     verify->renamed = MYR_ARENA_NEW(verify->arena, struct myr_renamed, s->hosts.count);
     for (uint32_t h = 0; h < s->hosts.count; h++) {
         const struct host *host = &s->hosts.items[h];
-        any = any || (host->node != MYR_NONE && host->called != MYR_NONE &&
-                      host->node != host->called);
+        any = any ||
+              (host->node != MYR_NONE && host->called != MYR_NONE && host->node != host->called);
     }
     for (uint32_t h = 0; h < s->hosts.count && any; h++) {
         const struct host *host = &s->hosts.items[h];

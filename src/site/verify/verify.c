@@ -98,9 +98,9 @@ bool myr_verify_clean(const struct myr_verify *verify)
     }
     uint32_t open =
         verify->counts[MYR_STATE_UNSEEN] + verify->counts[MYR_STATE_UNREAD] + verify->unread_count;
-    return verify->renamed_count + verify->replaced_count + verify->counts[MYR_STATE_WRONG] + verify->counts[MYR_STATE_MISSING] +
-                   verify->counts[MYR_STATE_EXTRA] + verify->counts[MYR_STATE_DEGRADED] +
-                   verify->rogue_links ==
+    return verify->renamed_count + verify->replaced_count + verify->counts[MYR_STATE_WRONG] +
+                   verify->counts[MYR_STATE_MISSING] + verify->counts[MYR_STATE_EXTRA] +
+                   verify->counts[MYR_STATE_DEGRADED] + verify->rogue_links ==
                0 &&
            (verify->options.partial || open == 0);
 }
@@ -227,8 +227,8 @@ static void repair_all(struct verify_job *job)
     for (uint32_t v = 0; v < verify->vertex_count; v++) {
         job->open[v] = verify_is_open(job, v);
     }
-    const uint32_t *readable = verify_readable_plan(verify, verify->plan, verify->found, job->open,
-                                                    &verify->open_chains);
+    const uint32_t *readable =
+        verify_readable_plan(verify, verify->plan, verify->found, job->open, &verify->open_chains);
     struct repair_graph graph = {verify->design, verify->vertex_count, readable, verify->found,
                                  verify->state};
     repair_labelled(&graph, verify->arena, &verify->labelled);
