@@ -64,7 +64,7 @@ static int compare_shifts(const void *left, const void *right)
 }
 
 /* What more than half of those say that can tell; 0: they count as the plan does, or disagree. */
-static int64_t common_shift(int64_t *shifts, size_t count)
+static int64_t common_shift(int64_t *shifts, size_t count, bool *ret_all)
 {
     enum { LEAST = 3 };
     if (count < LEAST) {
@@ -76,53 +76,81 @@ static int64_t common_shift(int64_t *shifts, size_t count)
     for (size_t i = 0; i < count; i++) {
         agree += shifts[i] == middle;
     }
+    *ret_all = agree == count;
     return agree * 2 > count && agree >= LEAST ? middle : 0;
+}
+
+struct counter {
+    struct hosts *hosts;
+    const struct identify *identify;
+    struct myr_str word;
+    MYR_VEC(int64_t) shifts;
+    uint32_t beyond; /* hosts whose number the plan has not */
+};
+
+static void counter_done(struct counter *c)
+{
+    myr_vec_done(&c->shifts);
+}
+
+/* Whether a host is called as the plan calls its own; what was bound under a name is not counted.
+ */
+static bool is_counted(const struct counter *c, const struct host *host, uint64_t *ret)
+{
+    return !host->doubled && number_of(name_of(c->identify, host), c->word, ret) &&
+           (host->called == MYR_NONE ||
+            host->called == c->identify->design->head->first_node + *ret);
+}
+
+static void count_hosts(struct counter *c, const struct unit_list *units)
+{
+    const struct myr_design_head *head = c->identify->design->head;
+    uint64_t number;
+    for (uint32_t h = 0; h < c->hosts->count; h++) {
+        struct host *host = &c->hosts->items[h];
+        if (!is_counted(c, host, &number)) {
+            continue;
+        }
+        host->beyond = host->called == MYR_NONE;
+        c->beyond += host->beyond;
+        uint32_t node = node_by_cables(c->identify, host, units);
+        if (node != MYR_NONE && node - head->first_node < head->nodes) {
+            myr_vec_push(&c->shifts, (int64_t)(node - head->first_node) - (int64_t)number);
+        }
+    }
+}
+
+/* The place of a number that is off by so much; MYR_NONE: beyond the plan. */
+static uint32_t place_at(const struct counter *c, uint64_t number, int64_t shift)
+{
+    const struct myr_design_head *head = c->identify->design->head;
+    int64_t at = (int64_t)number + shift;
+    return at >= 0 && at < head->nodes ? head->first_node + (uint32_t)at : MYR_NONE;
 }
 
 void hosts_count_anew(struct hosts *hosts, const struct identify *identify,
                       const struct unit_list *units)
 {
-    const struct myr_design_head *head = identify->design->head;
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    MYR_VEC(int64_t) shifts = {};
-    uint32_t beyond = 0, left = 0;
+    MYR_CLEANUP(counter_done) struct counter c = {.hosts = hosts, .identify = identify};
+    uint32_t left = 0;
     uint64_t number;
-    if (head->nodes == 0) {
+    bool all = false;
+    if (identify->design->head->nodes == 0) {
         return;
     }
-    struct myr_str word = word_of_plan(identify->design, &text);
-    for (uint32_t h = 0; h < hosts->count; h++) {
-        struct host *host = &hosts->items[h];
-        /* What was bound under that name is not counted. */
-        if (!number_of(name_of(identify, host), word, &number) ||
-            (host->claim != MYR_NONE && host->claim != head->first_node + number)) {
-            continue;
-        }
-        host->beyond = host->claim == MYR_NONE && !host->doubled;
-        beyond += host->beyond;
-        uint32_t node = node_by_cables(identify, host, units);
-        if (node != MYR_NONE && node - head->first_node < head->nodes) {
-            myr_vec_push(&shifts, (int64_t)(node - head->first_node) - (int64_t)number);
+    c.word = word_of_plan(identify->design, &text);
+    count_hosts(&c, units);
+    int64_t shift = common_shift(c.shifts.items, c.shifts.count, &all);
+    for (uint32_t h = 0; h < hosts->count && shift; h++) {
+        left +=
+            is_counted(&c, &hosts->items[h], &number) && place_at(&c, number, shift) == MYR_NONE;
+    }
+    /* Cables all one port too far are off by one as well, but lead beyond the plan themselves. */
+    bool better = left < c.beyond || (left == c.beyond && all);
+    for (uint32_t h = 0; h < hosts->count && shift && better; h++) {
+        if (is_counted(&c, &hosts->items[h], &number)) {
+            hosts->items[h].claim = place_at(&c, number, shift);
         }
     }
-    int64_t shift = beyond ? common_shift(shifts.items, shifts.count) : 0;
-    for (uint32_t pass = 0; pass < 2 && shift; pass++) {
-        for (uint32_t h = 0; h < hosts->count; h++) {
-            struct host *host = &hosts->items[h];
-            if (!number_of(name_of(identify, host), word, &number) ||
-                (host->claim == MYR_NONE && !host->beyond) || host->doubled) {
-                continue;
-            }
-            int64_t at = (int64_t)number + shift;
-            bool inside = at >= 0 && at < head->nodes;
-            left += pass == 0 && !inside;
-            if (pass == 1 && (host->beyond || host->claim == head->first_node + number)) {
-                host->claim = inside ? head->first_node + (uint32_t)at : MYR_NONE;
-            }
-        }
-        if (left >= beyond) {
-            break; /* no better than the plan's own count */
-        }
-    }
-    myr_vec_done(&shifts);
 }

@@ -206,6 +206,53 @@ static void hold_claims(struct auction *a)
     }
 }
 
+/* Where most of a host's cables belong, other than where it is; MYR_NONE: nowhere. */
+static uint32_t drawn_to(const struct auction *a, uint32_t h)
+{
+    const struct host *host = &a->hosts->items[h];
+    struct offer best = {MYR_NONE, 0};
+    for (uint32_t i = 0; i < host->unit_count; i++) {
+        const struct unit *unit = &a->units->items[host->first_unit + i];
+        uint32_t node =
+            unit->planned == MYR_NONE ? MYR_NONE : a->identify->design->port_device[unit->planned];
+        uint32_t agree = 0;
+        for (uint32_t j = 0; j < host->unit_count && node != MYR_NONE; j++) {
+            uint32_t other = a->units->items[host->first_unit + j].planned;
+            agree += other != MYR_NONE && a->identify->design->port_device[other] == node;
+        }
+        bool host_port =
+            unit->planned != MYR_NONE &&
+            myr_design_port_group(a->identify->design, unit->planned)->role == MYR_PORT_NIC;
+        if (host_port && node != host->node && agree > best.worth) {
+            best = (struct offer){node, agree};
+        }
+    }
+    return best.node;
+}
+
+/*
+ * A host that nobody knows, in the port of one that is believed by its name: it is whose port that
+ * one has, or the one after that, as long as a place is free.
+ */
+static void place_rest(struct auction *a)
+{
+    for (uint32_t h = 0; h < a->hosts->count; h++) {
+        struct host *host = &a->hosts->items[h];
+        uint32_t node = MYR_NONE;
+        if (host->node == MYR_NONE && host->claim == MYR_NONE && !host->doubled && host->named) {
+            node = drawn_to(a, h);
+        }
+        for (uint32_t hops = 0; node != MYR_NONE && a->owner[node] && hops < a->hosts->count;
+             hops++) {
+            node = drawn_to(a, a->owner[node] - 1);
+        }
+        if (node != MYR_NONE && !a->owner[node]) {
+            host->node = node;
+            a->owner[node] = h + 1;
+        }
+    }
+}
+
 static void hold_auction(struct auction *a)
 {
     struct hosts *hosts = a->hosts;
@@ -219,6 +266,7 @@ static void hold_auction(struct auction *a)
     while (a->waiting.count && left--) {
         bid(a, a->waiting.items[--a->waiting.count]);
     }
+    place_rest(a);
 }
 
 bool hosts_place(struct hosts *hosts, const struct identify *identify,
