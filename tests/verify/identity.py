@@ -55,16 +55,8 @@ class Site(Wiring):
         return {device: sorted(rows) for device, rows in sorted(ports.items())}
 
     def states(self):
-        """As seen by switches alone: a host that is heard elsewhere has no cable there."""
-        states, found = super().states(), self.found()
-        if self.told is None:
-            return states
-        heard = {a[0] for a, z in found.items() if z[0] in self.told}
-        for a, z in self.planned:
-            host = next((end[0] for end in (a, z) if end[0] in self.names), None)
-            if states[a] == "unseen" and (host is None or host in heard or self.nics == 1):
-                states[a] = states[z] = "missing"
-        return states
+        states = super().states()
+        return self.hear(states, self.told, self.nics == 1) if self.told else states
 
     def seen_devices(self, found):
         return self.told if self.told is not None else \

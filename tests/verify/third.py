@@ -63,18 +63,8 @@ class Site(Wiring):
         return self.told if self.told is not None else super().seen_devices(found)
 
     def states(self):
-        """Where only the switch was asked, a host that is heard on other cables has none there."""
-        states, found = super().states(), self.found()
-        if self.told is None:
-            return states
-        heard = {a[0] for a, z in found.items() if {a[0], z[0]} & self.told}
-        for a, z in self.planned:
-            ends = sorted((a, z), key=lambda end: self.is_switch(end[0]))
-            host, switch = ends[0][0], ends[1][0]
-            if states[a] == "unseen" and not self.is_switch(host) and host in heard \
-                    and switch in self.told and not {a, z} & self.unknown:
-                states[a] = states[z] = "missing"
-        return states
+        states = super().states()
+        return states if self.told is None else self.hear(states, self.told)
 
     def truth(self):
         states = self.states()

@@ -326,7 +326,7 @@ static bool hangs_as_host(const struct identify *identify, const struct found_en
         hosts += planned != MYR_NONE &&
                  myr_design_port_group(identify->design, planned)->role == MYR_PORT_NIC;
     }
-    return hosts * 2 > all;
+    return hosts && hosts * 2 >= all; /* at even it is the one whose plugs go astray */
 }
 
 /* Hosts of lists are devices, their NICs are ports. */
