@@ -258,7 +258,7 @@ static void switches_without_names_are_told_by_their_neighbours(void **state)
     }
 }
 
-/* Seven cables of ten must speak for a guess, and four at least. */
+/* Twice as many cables must speak for a guess as against it, and four at least. */
 static void few_cables_and_many_against_place_nobody(void **state)
 {
     (void)state;

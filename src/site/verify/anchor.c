@@ -411,9 +411,9 @@ static bool place_part(struct anchor *a)
         try_system(a, known, fits, &contest);
     }
     const struct guess *best = &contest.best;
-    /* Too few, not clear enough, or more cables against it than for it: nothing is placed. */
+    /* Too few, or not twice as many as speak for another one or against it: nothing is placed. */
     if (best->confirmed < LEAST_CONFIRMED || (uint64_t)contest.next * 2 > best->confirmed ||
-        (uint64_t)best->confirmed * 2 <= best->asked) {
+        best->confirmed < 2 * (uint64_t)(best->asked - best->confirmed)) {
         return false;
     }
     memcpy(a->base, best->place, a->cabling->devices.count * sizeof(uint32_t));

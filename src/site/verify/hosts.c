@@ -347,8 +347,9 @@ static void collect_device(struct hosts *hosts, const struct identify *identify,
     for (size_t i = first; i < ret->count; i++) {
         ret->items[i].host = number;
     }
-    hosts->items[number] = (struct host){.called = device,
-                                         .claim = device,
+    uint32_t named = identify->voted[found] ? MYR_NONE : device;
+    hosts->items[number] = (struct host){.called = named,
+                                         .claim = named,
                                          .node = MYR_NONE,
                                          .found = found,
                                          .first_unit = first,

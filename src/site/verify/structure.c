@@ -276,6 +276,12 @@ static void release(struct structure *s, uint32_t found)
     *own = (struct myr_port_span){0, 0};
     s->open[found] = 1;
     s->open_count++;
+    for (size_t i = 0; s->identify->voted[found] && i < s->named.count; i++) {
+        if (s->named.items[i].found == found) {
+            s->named.items[i] = s->named.items[--s->named.count];
+            s->identify->voted[found] = 0;
+        }
+    }
 }
 
 /* Whoever has left its place first, so that others may have it. */
@@ -284,7 +290,8 @@ static void release_hosts(struct structure *s, const struct unit_list *units)
     const struct myr_design *design = s->design;
     for (uint32_t h = 0; h < s->hosts.count && !s->cabling->numbered; h++) {
         const struct host *host = &s->hosts.items[h];
-        if (!s->open[host->found] && host->node != host->called) {
+        struct myr_port_span own = s->identify->devices[host->found];
+        if (own.count && design->port_device[own.first] != host->node) {
             release(s, host->found);
         }
     }
