@@ -15,6 +15,7 @@
 #include "myriad/site/binding.h"
 #include "myriad/site/cabling.h"
 #include "myriad/site/coverage.h"
+#include "myriad/site/identity.h"
 #include "myriad/site/nic_names.h"
 #include "myriad/site/port_names.h"
 #include "myriad/site/repair.h"
@@ -33,36 +34,6 @@ enum myr_port_state {
 };
 
 extern const char *const myr_port_state_names[MYR_STATE_COUNT];
-
-/* Consecutive ports of the design: a whole device, or one port of a host; count 0: not known. */
-struct myr_port_span {
-    uint32_t first, count;
-};
-
-/* Found devices whose name says nothing, or says what the wiring denies. */
-struct myr_identity {
-    uint32_t found;      /* device of the cabling */
-    uint32_t first_port; /* what it is: the first of its ports in the design */
-    uint32_t votes, links;
-};
-
-/* A host that is called as another place than the one where its cables are: it needs its name. */
-struct myr_renamed {
-    uint32_t found; /* device of the cabling: it, or its first NIC */
-    uint32_t
-        called;  /* device of the design that has its name; MYR_NONE: a number beyond the plan's */
-    uint32_t is; /* device of the design */
-};
-
-/* A place where another device stands than the one that was bound to it. */
-struct myr_replaced {
-    uint32_t found, device;
-};
-
-struct myr_ambiguity {
-    uint32_t found_count, design_count; /* so many found devices are some of so many */
-    uint32_t found, first_port;         /* one of each */
-};
 
 /* A word of a source that is not understood, and on how many links that are in their places. */
 struct myr_unread_word {

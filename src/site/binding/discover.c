@@ -1,4 +1,4 @@
-#include "verify/hosts.h"
+#include "hosts/hosts.h"
 
 /*
  * From what was found to a binding. A device is bound to the place that its name or the wiring says

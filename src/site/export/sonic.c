@@ -30,8 +30,8 @@ struct sonic {
     struct acl acl;   /* in use where tenants are to be filtered */
     struct vrfs vrfs; /* in use where tenants are to be VRFs */
     struct myr_json json;
-    uint64_t headroom; /* of the present switch: bytes of all its lossless groups */
-    MYR_VEC(struct sonic_headroom) rows; /* of it: each speed and length that is in use */
+    uint64_t headroom;      /* of the present switch: bytes of all its lossless groups */
+    struct sonic_rows rows; /* of it: each speed and length that is in use */
 };
 
 static const char *number(char text[NUMBER], uint64_t value)
@@ -470,26 +470,6 @@ static int check_port(const struct sonic *sonic, uint32_t port, struct myr_err *
                        name.data, sonic->what, type->gbps, (type->length_mm + 999) / 1000);
 }
 
-/* By speed and length, whatever port comes first. */
-static void note_row(struct sonic *sonic, struct sonic_headroom row)
-{
-    size_t at = 0;
-    while (at < sonic->rows.count && (sonic->rows.items[at].length_m < row.length_m ||
-                                      (sonic->rows.items[at].length_m == row.length_m &&
-                                       sonic->rows.items[at].gbps < row.gbps))) {
-        at++;
-    }
-    if (at < sonic->rows.count && sonic->rows.items[at].length_m == row.length_m &&
-        sonic->rows.items[at].gbps == row.gbps) {
-        return;
-    }
-    myr_vec_push(&sonic->rows, row);
-    for (size_t i = sonic->rows.count - 1; i > at; i--) {
-        sonic->rows.items[i] = sonic->rows.items[i - 1];
-    }
-    sonic->rows.items[at] = row;
-}
-
 /* The sum of what all lossless groups may have to hold after they said stop. */
 static int check_buffer(struct sonic *sonic, uint32_t device, struct myr_err *err)
 {
@@ -502,7 +482,7 @@ static int check_buffer(struct sonic *sonic, uint32_t device, struct myr_err *er
         MYR_TRY(check_port(sonic, p, err));
         struct sonic_headroom row = headroom_of(sonic, p);
         sonic->headroom += box->xoff_bytes_max ? row.xoff : row.size;
-        note_row(sonic, row);
+        sonic_rows_add(&sonic->rows, row);
     }
     uint64_t most = box->xoff_bytes_max ? box->xoff_bytes_max : box->buffer_bytes;
     if (sonic->headroom <= most) {

@@ -1,6 +1,8 @@
 #include "export/sonic_box.h"
 
-#include <stddef.h>
+#include <string.h>
+
+#include "myriad/base.h"
 
 /* Gb/s, metres, then bytes: size, xon, xoff, xon_offset (pg_profile_lookup.ini of each box). */
 static const struct sonic_headroom sn5600_headroom[] = {
@@ -90,6 +92,23 @@ struct sonic_headroom sonic_headroom_find(const struct sonic_box *box, uint32_t 
     return !high                 ? (struct sonic_headroom){}
            : !low || low == high ? *high
                                  : between(box, low, high, length_m);
+}
+
+void sonic_rows_add(struct sonic_rows *rows, struct sonic_headroom row)
+{
+    size_t at = 0;
+    while (at < rows->count &&
+           (rows->items[at].length_m < row.length_m ||
+            (rows->items[at].length_m == row.length_m && rows->items[at].gbps < row.gbps))) {
+        at++;
+    }
+    if (at < rows->count && rows->items[at].length_m == row.length_m &&
+        rows->items[at].gbps == row.gbps) {
+        return;
+    }
+    myr_vec_push(rows, row);
+    memmove(rows->items + at + 1, rows->items + at, (rows->count - 1 - at) * sizeof(row));
+    rows->items[at] = row;
 }
 
 uint32_t sonic_first_lane(const struct sonic_box *box, uint32_t cage, uint32_t in_cage,

@@ -3,12 +3,13 @@
  * class, by speed and length of the cable.
  *
  * Figures are those of the boxes' folders in sonic-buildimage (August 2026): port_config.ini,
- * pg_profile_lookup.ini, buffers_defaults_t1.j2, platform_qos.json. Those tables have three lengths;
- * what a cable holds is linear in its length, and so is what stands for the metres between them.
+ * pg_profile_lookup.ini, buffers_defaults_t1.j2, platform_qos.json. Those tables have three
+ * lengths; what a cable holds is linear in its length, and so is the headroom between them.
  */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define SONIC_LANES_PER_CAGE 8
@@ -33,6 +34,14 @@ struct sonic_box {
 };
 
 extern const struct sonic_box sonic_sn5600, sonic_z9864f;
+
+struct sonic_rows {
+    struct sonic_headroom *items; /* by length, then by speed */
+    size_t count, capacity;
+};
+
+/* Each speed and length once, whatever port comes first. */
+void sonic_rows_add(struct sonic_rows *rows, struct sonic_headroom row);
 
 /* For a cable of this length, in whole metres and never less than the rule of the box says. */
 struct sonic_headroom sonic_headroom_find(const struct sonic_box *box, uint32_t gbps,

@@ -1,5 +1,5 @@
+#include "hosts/hosts.h"
 #include "myriad/text/amount.h"
-#include "verify/hosts.h"
 #include "verify/verify.h"
 
 /*

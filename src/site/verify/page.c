@@ -189,70 +189,6 @@ static void show_choices(const struct myr_verify *verify, struct myr_answer *ans
                     MYR_COUNT(verify->relabel_moves, "move"));
 }
 
-/* Hosts are whatever their cables say: their names are put right, and no plug is moved for them. */
-static void show_renamed(const struct myr_verify *verify, struct myr_answer *answer)
-{
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
-    if (verify->renamed_count == 0) {
-        return;
-    }
-    myr_answer_heading(answer, "Rename %s, then %s", MYR_COUNT(verify->renamed_count, "host"),
-                       MYR_COUNT(verify->repair.moves, "move"));
-    for (uint32_t i = 0; i < verify->renamed_count && i < SHOWN_MAX; i++) {
-        const struct myr_renamed *row = &verify->renamed[i];
-        myr_buf_clear(&name);
-        myr_buf_put_lit(&name, "give ");
-        verify_host_name(verify, row->found, &name);
-        myr_buf_put_lit(&name, " the name ");
-        myr_design_name(verify->design, row->is, &name);
-        myr_answer_para(answer, "%s", name.data);
-    }
-    if (verify->renamed_count > SHOWN_MAX) {
-        myr_answer_para(answer, "and %s more: -o json",
-                        MYR_GROUPED(verify->renamed_count - SHOWN_MAX));
-    }
-    myr_answer_para(answer, "They have the cables of these; myriad bind --by-wiring lets the plan "
-                            "know them by their own names instead.");
-}
-
-static void show_replaced(const struct myr_verify *verify, struct myr_answer *answer)
-{
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    if (verify->replaced_count == 0) {
-        return;
-    }
-    myr_answer_heading(answer, "Other devices than those that are bound");
-    for (uint32_t i = 0; i < verify->replaced_count && i < SHOWN_MAX; i++) {
-        myr_buf_clear(&text);
-        myr_design_name(verify->design, verify->replaced[i].device, &text);
-        myr_buf_put_lit(&text, " is ");
-        verify_found_label(verify, verify->replaced[i].found, &text);
-        myr_answer_para(answer, "%s", text.data);
-    }
-}
-
-/* Devices that have each other's cables need no plug to be moved, but each other's names. */
-static void show_renames(const struct myr_verify *verify, struct myr_answer *answer)
-{
-    const struct myr_design *design = verify->design;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf other = {};
-    if (verify->relabel_devices == 0) {
-        return;
-    }
-    myr_answer_heading(answer, "Rename %s, then %s", MYR_COUNT(verify->relabel_devices, "device"),
-                       MYR_COUNT(verify->relabel_moves, "move"));
-    for (uint32_t d = 0; d < design->device_count; d++) {
-        if (verify->renames[d] != MYR_NONE) {
-            myr_buf_clear(&name);
-            myr_buf_clear(&other);
-            myr_design_name(design, d, &name);
-            myr_design_name(design, verify->renames[d], &other);
-            myr_answer_para(answer, "give %s the name %s", name.data, other.data);
-        }
-    }
-}
-
 /* Names before plugs: renaming may make most steps needless. */
 static void show_steps(const struct myr_verify *verify, struct myr_answer *answer)
 {
@@ -261,7 +197,7 @@ static void show_steps(const struct myr_verify *verify, struct myr_answer *answe
     if (repair->step_count == 0) {
         return;
     }
-    show_renames(verify, answer);
+    verify_show_renames(verify, answer);
     myr_answer_heading(answer, "Steps, %s, in walking order%s",
                        verify->options.equivalent ? "as equivalent" : "as labelled",
                        verify->relabel_devices ? ", if the names are to stay" : "");
@@ -348,17 +284,6 @@ static void note_identities(const struct myr_verify *verify, struct notes *notes
     }
 }
 
-/* Where hosts call their NICs in another order than the plan has them, on all of them. */
-static bool is_against_order(const struct myr_verify *verify)
-{
-    for (uint32_t i = 0; i < verify->assumed_count; i++) {
-        if (verify->assumed[i].against_order) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* "mlx5_0 is nic0" and so on, as it was taken for granted, and who speaks against it. */
 static void note_assumed(const struct myr_verify *verify, struct notes *notes)
 {
@@ -368,7 +293,7 @@ static void note_assumed(const struct myr_verify *verify, struct notes *notes)
     if (verify->assumed_count) {
         note(notes, "%s", line.data);
     }
-    if (is_against_order(verify)) {
+    if (verify_is_against_order(verify)) {
         note(notes, "that is not the order of their names: either these hosts count so, or the "
                     "same cables are exchanged on all of them");
     }
@@ -564,7 +489,7 @@ static const char *verdict(const struct myr_verify *verify)
 void myr_verify_page(const struct myr_verify *verify, struct myr_answer *answer)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf not_judged = {};
-    if (is_against_order(verify)) {
+    if (verify_is_against_order(verify)) {
         myr_buf_put_lit(&not_judged, "; NICs are not in the order of their names (see the notes)");
     }
     put_not_judged(verify, &not_judged);
@@ -575,8 +500,8 @@ void myr_verify_page(const struct myr_verify *verify, struct myr_answer *answer)
     show_patterns(verify, answer);
     show_degraded(verify, answer);
     show_unread(verify, answer);
-    show_replaced(verify, answer);
-    show_renamed(verify, answer);
+    verify_show_replaced(verify, answer);
+    verify_show_renamed(verify, answer);
     show_choices(verify, answer);
     show_notes(verify, answer);
     show_steps(verify, answer);

@@ -1,4 +1,4 @@
-#include "verify/hosts.h"
+#include "hosts/hosts.h"
 #include "verify/verify.h"
 
 /*

@@ -64,6 +64,13 @@ void verify_found_label(const struct myr_verify *verify, uint32_t found, struct 
 void verify_assumed_port(const struct myr_verify *verify, const struct myr_assumed *row,
                          struct myr_buf *buf);
 
+/* What of names is on the page, each with its heading where there is any. */
+void verify_show_renamed(const struct myr_verify *verify, struct myr_answer *answer);
+void verify_show_replaced(const struct myr_verify *verify, struct myr_answer *answer);
+void verify_show_renames(const struct myr_verify *verify, struct myr_answer *answer);
+/* Some hosts call their NICs in another order than the plan has them. */
+bool verify_is_against_order(const struct myr_verify *verify);
+
 /* All that was assumed as one sentence; nothing where nothing was. */
 void verify_assumed_text(const struct myr_verify *verify, struct myr_buf *buf);
 /* The same as a list for programs: "assumed". */

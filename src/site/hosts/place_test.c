@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "verify/hosts.h"
+#include "hosts/hosts.h"
 #include "verify/verify_test.h"
 
 /*

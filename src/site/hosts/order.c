@@ -1,8 +1,24 @@
 #include <stdlib.h>
 
-#include "verify/namer.h"
+#include "hosts/namer.h"
 
 /* Names as systems count them, and the ports that follow from their order. */
+
+enum { KEY_NUMBER_BYTES = 4 };
+
+struct myr_str naming_key(uint32_t number, struct myr_str name, char ret[NAMING_KEY_MAX])
+{
+    size_t len = KEY_NUMBER_BYTES;
+    for (uint32_t i = 0; i < KEY_NUMBER_BYTES; i++) {
+        ret[i] = (char)(number >> (8 * i));
+    }
+    for (size_t i = 0; i < name.len && len < NAMING_KEY_MAX; i++) {
+        if (name.data[i] != ' ') {
+            ret[len++] = naming_small(name.data[i]);
+        }
+    }
+    return (struct myr_str){ret, len};
+}
 
 /* "eth0" is a port of the service network in the design, and perhaps a NIC of another one here. */
 bool naming_is_judged(const struct namer *n, uint32_t type, uint32_t index)

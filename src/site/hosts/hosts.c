@@ -1,4 +1,4 @@
-#include "verify/hosts.h"
+#include "hosts/hosts.h"
 
 /*
  * Which hosts there are, what belongs to each, and what its names say: NICs are put together by the

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "verify/naming.h"
+#include "hosts/naming.h"
 
 struct tally {
     uint32_t name;  /* index of a meaning */

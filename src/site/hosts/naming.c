@@ -1,22 +1,6 @@
 #include <stdlib.h>
 
-#include "verify/namer.h"
-
-enum { KEY_NUMBER_BYTES = 4 };
-
-struct myr_str naming_key(uint32_t number, struct myr_str name, char ret[NAMING_KEY_MAX])
-{
-    size_t len = KEY_NUMBER_BYTES;
-    for (uint32_t i = 0; i < KEY_NUMBER_BYTES; i++) {
-        ret[i] = (char)(number >> (8 * i));
-    }
-    for (size_t i = 0; i < name.len && len < NAMING_KEY_MAX; i++) {
-        if (name.data[i] != ' ') {
-            ret[len++] = naming_small(name.data[i]);
-        }
-    }
-    return (struct myr_str){ret, len};
-}
+#include "hosts/namer.h"
 
 static bool add_key(struct myr_strmap *map, struct myr_arena *arena, struct myr_str key,
                     uint32_t value)

@@ -8,8 +8,8 @@
  */
 #pragma once
 
+#include "hosts/naming.h"
 #include "verify/ends.h"
-#include "verify/naming.h"
 
 struct host {
     uint32_t called;     /* the place of the plan that has its name; MYR_NONE: none */

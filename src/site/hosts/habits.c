@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "verify/namer.h"
+#include "hosts/namer.h"
 
 /*
  * Hosts that call their ports alike. The set of names of a host's ports is its habit; hosts with
