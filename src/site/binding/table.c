@@ -86,8 +86,7 @@ int myr_binding_read_table(struct myr_binding *binding, const char *path, struct
     struct table table;
     uint32_t rows = 0;
     int rc;
-    MYR_TRY(myr_kind_read(path, TABLE_BYTES_MAX, MYR_KIND_BIT(CSV),
-                          "a table with the columns place and host", &text, err));
+    MYR_TRY(myr_kind_read(path, TABLE_BYTES_MAX, MYR_KIND_BIT(CSV), "a binding", &text, err));
     path = myr_file_name(path);
     myr_csv_init(&table.csv, binding->arena, path, (struct myr_str){text.data, text.len});
     MYR_TRY(read_header(&table, err));
