@@ -235,6 +235,24 @@ static bool has_own_numbers(struct meaning *const *names, uint32_t count, uint32
     return true;
 }
 
+/* Whether two names are one word with other numbers in it: only such have an order. */
+static bool is_one_word(struct myr_str a, struct myr_str b)
+{
+    size_t i = 0, j = 0;
+    while (i < a.len && j < b.len) {
+        size_t first = i, other = j;
+        (void)take_number(a, &i);
+        (void)take_number(b, &j);
+        if ((i == first) != (j == other)) {
+            return false;
+        }
+        if (i == first && naming_small(a.data[i++]) != naming_small(b.data[j++])) {
+            return false;
+        }
+    }
+    return i == a.len && j == b.len;
+}
+
 bool naming_is_against_order(const struct namer *n, uint32_t habit)
 {
     const struct myr_devtype *devtype = &n->identify->design->devtypes[n->types[habit]];
@@ -244,6 +262,9 @@ bool naming_is_against_order(const struct namer *n, uint32_t habit)
     for (uint32_t i = 0; i < count; i++) {
         told[decided] = names[i];
         decided += names[i]->index != MYR_NONE;
+        if (!is_one_word(names[0]->text, names[i]->text)) {
+            return false;
+        }
     }
     for (uint32_t g = 0; g < devtype->group_count && decided; g++) {
         if (told[0]->index - devtype->groups[g].first < devtype->groups[g].count) {
