@@ -155,7 +155,7 @@ static void decide_by_model(struct namer *n, uint32_t habit, struct myr_u64map *
     }
 }
 
-/* Where most of its cables lead, of those that can tell; a name of few hosts says nothing. */
+/* Where most of its cables lead, of those that lead to a place of their own host. */
 static void decide_by_votes(struct namer *n, struct myr_u64map *given)
 {
     if (n->tallies.count > 1) {
@@ -164,8 +164,7 @@ static void decide_by_votes(struct namer *n, struct myr_u64map *given)
     for (size_t i = 0; i < n->tallies.count; i++) {
         const struct tally *tally = &n->tallies.items[i];
         struct meaning *meaning = &n->meanings.items[tally->name];
-        bool agreed = (uint64_t)tally->votes * 2 > meaning->voters &&
-                      (uint64_t)meaning->voters * 2 >= meaning->hosts;
+        bool agreed = (uint64_t)tally->votes * 2 > meaning->voters;
         uint64_t place = (uint64_t)tally->habit << 32 | tally->index;
         if (agreed && !meaning->known && meaning->index == MYR_NONE &&
             myr_u64map_add(given, place, 1)) {
