@@ -133,6 +133,8 @@ int cli_main(int argc, const char *const *argv, const char *(*lookup_env)(const 
 
 /* Whether writing one would change the other, however they are spelled; one may not be there. */
 bool cli_same_file(const char *a, const char *b);
+/* The path from the root on, as far as its folder is there; it may be relative otherwise. */
+const char *cli_whole_path(struct myr_arena *arena, const char *path);
 /* Of all that is written nothing is read, and nothing is written twice; 'err' names the two. */
 MYR_MUST_USE int cli_check_outputs(const struct cli *cli, struct myr_err *err);
 

@@ -46,6 +46,15 @@ bool cli_same_file(const char *a, const char *b)
     return a_place && b_place && strcmp(a_place, b_place) == 0 && strcmp(a_name, b_name) == 0;
 }
 
+/* OpenSM and the like are started wherever they are: files that name others do so from the root. */
+const char *cli_whole_path(struct myr_arena *arena, const char *path)
+{
+    const char *name;
+    MYR_CLEANUP(myr_free_at) char *place = place_of(path, &name);
+    bool root = place && strcmp(place, "/") == 0;
+    return place ? myr_arena_printf(arena, "%s/%s", root ? "" : place, name) : path;
+}
+
 /* NULL: the row is no path, or was not given. */
 static const char *path_of(const struct cli *cli, const struct myr_option *row)
 {

@@ -188,7 +188,7 @@ def recovery(verb, words):
 
 def binding(verb, words):
     return Reader(verb, "--binding", words + " --binding FILE", "a binding",
-                  DOC | {"binding.yaml"})
+                  DOC | {"binding.yaml", "list.csv"})
 
 
 def flows(verb, words, slot="--flows"):

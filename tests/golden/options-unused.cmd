@@ -2,7 +2,7 @@
 myriad plan examples/h100-64.yaml --out d > /dev/null
 no() { echo "== $*"; myriad "$@" 2>&1 > /dev/null | head -n 1; echo "exit ${PIPESTATUS[0]}"; }
 for format in p2p netbox dot nccl containerlab; do no export $format d/design.myr --tenants none --out x; done
-no export p2p d/design.myr --binding none --out x
+no export netbox d/design.myr --binding none --out x
 no export frr d/design.myr --tenants none --vrf --out x
 no export --list --net all
 no design d/design.myr --catalog none

@@ -67,6 +67,10 @@ class Site(Wiring):
     def seen_devices(self, found):
         return self.looked_at if self.looked_at else super().seen_devices(found)
 
+    def states(self):
+        states = super().states()
+        return self.hear(states, self.looked_at) if self.looked_at else states
+
     def truth(self):
         states = self.states()
         for pair in [*self.slow, *self.dark]:

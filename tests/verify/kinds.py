@@ -128,7 +128,8 @@ def readers():
     yield [*verify, "--from", "netbox", "FILE"], "a NetBox cable list", \
         {"netbox/cables.csv", "export.csv"} | LISTS
     yield [*verify, "--from", "p2p", "FILE"], "a point-to-point list", {"p2p.csv"} | LISTS
-    yield [*verify, "p2p.csv", "--binding", "FILE"], "a binding", {"binding.yaml"} | DOC
+    yield [*verify, "p2p.csv", "--binding", "FILE"], "a binding", \
+        {"binding.yaml"} | DOC | LISTS
     yield ["route", "tables", "lab/design.myr", "--dump", "FILE"], \
         "a dump of forwarding tables (dump_lfts, opensm -U)", {"lfts.txt"}
 

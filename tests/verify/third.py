@@ -62,6 +62,10 @@ class Site(Wiring):
     def seen_devices(self, found):
         return self.told if self.told is not None else super().seen_devices(found)
 
+    def states(self):
+        states = super().states()
+        return states if self.told is None else self.hear(states, self.told)
+
     def truth(self):
         states = self.states()
         for pair in self.slow:

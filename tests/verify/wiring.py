@@ -109,6 +109,17 @@ class Wiring:
                 states[port] = "missing" if known(port) and known(peer) else "unseen"
         return states
 
+    def hear(self, states, told, alone=False):
+        """Where only the switch told, a host that is heard on other cables has none there."""
+        found = self.found()
+        heard = {a[0] for a, z in found.items() if {a[0], z[0]} & told}
+        for a, z in self.planned:
+            host, switch = (a[0], z[0]) if a[0].startswith("node-") else (z[0], a[0])
+            if states[a] == "unseen" and host.startswith("node-") and switch in told \
+                    and (alone or host in heard) and not {a, z} & self.unknown:
+                states[a] = states[z] = "missing"
+        return states
+
     def moves(self, states=None):
         """(moves, adds, removes) by components of the difference, found with a union of sets."""
         found, states = self.found(), states or self.states()

@@ -21,7 +21,9 @@ extern const char *const myr_apply_target_names[MYR_APPLY_TARGET_COUNT];
 
 struct myr_apply_question {
     enum myr_apply_target target;
-    const char *out;                   /* the file to write */
+    const char *out; /* the file to write */
+    /* The same from the root on, for files that name each other; NULL: as 'out' has it. */
+    const char *whole_out;
     const struct myr_catalog *catalog; /* knows what the switches speak; NULL: nobody asks */
     const char *binding;               /* GUIDs of the real devices; NULL: made from the design */
     /* OpenSM: only the per-destination paths, no flow laid over them. */

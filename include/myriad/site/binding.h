@@ -61,8 +61,19 @@ MYR_MUST_USE bool myr_binding_add(struct myr_binding *binding, const struct myr_
 /* The port of a device that its system calls so; MYR_NONE when none is bound to it. */
 uint32_t myr_binding_port(const struct myr_binding *binding, uint32_t device, struct myr_str name);
 
+/* YAML as above, or a table (.csv) with the columns place and host. */
 MYR_MUST_USE int myr_binding_read(struct myr_binding *binding, const char *path,
                                   struct myr_err *err);
+bool myr_binding_is_table(const char *path);
+MYR_MUST_USE int myr_binding_read_table(struct myr_binding *binding, const char *path,
+                                        struct myr_err *err);
+/*
+ * Names all nodes by a rule: "gpu{n+1:3}" is gpu001 for node/00000. In braces whole-number
+ * arithmetic over n, the node's number, and behind ':' how many digits there are at least. Hosts
+ * that are bound already keep their names.
+ */
+MYR_MUST_USE int myr_binding_name_hosts(struct myr_binding *binding, const char *rule,
+                                        struct myr_err *err);
 MYR_MUST_USE int myr_binding_read_text(struct myr_binding *binding, const char *file,
                                        struct myr_str text, struct myr_err *err);
 /* In the order of the design: the same binding gives the same bytes. */

@@ -25,8 +25,9 @@ struct myr_cabling_device {
     uint32_t port_count; /* 0: not known */
     bool is_switch;
     bool reported; /* the source told about all of its ports: one that is not listed is empty */
-    bool by_file;  /* nobody calls it so: its name is that of the file that tells about it */
-    uint32_t line; /* in its file */
+    bool whole;   /* its own table of neighbours is there to its end, of a fabric finished or not */
+    bool by_file; /* nobody calls it so: its name is that of the file that tells about it */
+    uint32_t line;               /* in its file */
     struct myr_str mac, address; /* chassis and management address, as text; may be empty */
 };
 

@@ -16,6 +16,7 @@ struct myr_assumed {
     uint32_t type, index; /* type of device, and the port's index on it */
     struct myr_str name;
     uint32_t votes, voters;
+    bool against_order; /* ports do not rise as the names of these hosts do */
 };
 
 /* A port of a host of which its own cable alone says which it is: no proof, and unread. */

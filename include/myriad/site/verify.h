@@ -15,6 +15,7 @@
 #include "myriad/site/binding.h"
 #include "myriad/site/cabling.h"
 #include "myriad/site/coverage.h"
+#include "myriad/site/identity.h"
 #include "myriad/site/nic_names.h"
 #include "myriad/site/port_names.h"
 #include "myriad/site/repair.h"
@@ -33,23 +34,6 @@ enum myr_port_state {
 };
 
 extern const char *const myr_port_state_names[MYR_STATE_COUNT];
-
-/* Consecutive ports of the design: a whole device, or one port of a host; count 0: not known. */
-struct myr_port_span {
-    uint32_t first, count;
-};
-
-/* Found devices whose name says nothing, or says what the wiring denies. */
-struct myr_identity {
-    uint32_t found;      /* device of the cabling */
-    uint32_t first_port; /* what it is: the first of its ports in the design */
-    uint32_t votes, links;
-};
-
-struct myr_ambiguity {
-    uint32_t found_count, design_count; /* so many found devices are some of so many */
-    uint32_t found, first_port;         /* one of each */
-};
 
 /* A word of a source that is not understood, and on how many links that are in their places. */
 struct myr_unread_word {
@@ -93,6 +77,11 @@ struct myr_verify {
     uint32_t relabel_devices;     /* devices whose names should be exchanged */
     uint32_t *renames;            /* by device: the one that it really is; MYR_NONE: itself */
     uint32_t relabel_moves;       /* what is left to move after both */
+    uint32_t open_chains;         /* of cables, with ends that were not read: in no step */
+    uint32_t renamed_count;       /* hosts, whose names are put right before anything is moved */
+    struct myr_renamed *renamed;
+    uint32_t replaced_count;
+    struct myr_replaced *replaced;
 
     uint32_t pattern_count, identity_count, ambiguity_count;
     struct myr_pattern *patterns;

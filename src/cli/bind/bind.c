@@ -11,7 +11,7 @@ static const char *const nets[] = {"compute", "storage", "service", "oob", "all"
 struct options {
     uint32_t from, net;
     bool by_wiring;
-    const char *out, *binding, *port_names;
+    const char *out, *binding, *port_names, *hosts;
     struct myr_option_list hcas;
 };
 
@@ -26,6 +26,8 @@ static const struct myr_option rows[] = {
      .writes = true, .prints = true, .renews = "binding"},
     CLI_PATH("binding", "FILE", struct options, binding,
              "a binding to add to; what it says is kept"),
+    CLI_TEXT("hosts", "RULE", struct options, hosts,
+             "names of hosts by the nodes' numbers, such as gpu{n+1:3}; no FILE is needed"),
     CLI_CHOICE("net", "NETWORK", struct options, net, nets, "the network that the files are about"),
     CLI_LIST("hca-map", "NAME=PORT", struct options, hcas,
              "what hosts call a port of the design, such as mlx5_3=nic1; or a file with the "
@@ -38,15 +40,16 @@ static const struct myr_option rows[] = {
 
 static const struct myr_command command = {
     .name = "bind",
-    .operands = "DESIGN FILE...",
+    .operands = "DESIGN [FILE...]",
     .summary = "note which real device stands in which place of the design",
     .details = "Makes a binding.yaml from discovery: GUIDs, MAC addresses, host names, "
                "management addresses and the ports' own names. Devices are told by name, else "
                "by their cables. Without --out the binding is printed; with -o json, yaml or csv "
-               "its rows. The exit status is 1 when something could not be bound, or nothing was.",
+               "its rows. --hosts names hosts by a rule, before any is there. The exit status is 1 "
+               "when something could not be bound, or nothing was.",
     .example = "myriad bind design.myr --from ibnetdiscover fabric.txt --out binding.yaml",
     CLI_OPTIONS(rows, defaults),
-    .operand_min = 2,
+    .operand_min = 1,
     .operand_max = MYR_OPERANDS_MAX,
 };
 
@@ -62,12 +65,21 @@ static int run(struct cli *cli, struct myr_err *err)
                                           .hca_map = options->hcas.items,
                                           .hca_count = options->hcas.count,
                                           .port_names = options->port_names};
+    if (question.file_count == 0 && !options->hosts) {
+        return myr_err_set(err, MYR_EINVAL, "give FILEs of what was found, or --hosts RULE");
+    }
     MYR_CLEANUP(myr_built_close) struct myr_built built;
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     struct myr_discovery found = {};
     bool print = !options->out || myr_file_is_stdout(options->out);
     MYR_TRY(myr_built_open(&built, &question, err));
+    uint32_t before = (uint32_t)built.binding.rows.count;
+    if (options->hosts) {
+        MYR_TRY(myr_binding_name_hosts(&built.binding, options->hosts, err));
+    }
+    uint32_t named = (uint32_t)built.binding.rows.count - before;
     myr_binding_discover(&built.binding, &built.verify, options->by_wiring, &found);
+    found.bound += named;
     myr_binding_write(&built.binding, &text);
     if (!print) {
         MYR_TRY(myr_file_write(options->out, &text, err));

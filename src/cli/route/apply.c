@@ -78,6 +78,7 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_apply_question question = {
         .target = (enum myr_apply_target)options->target,
         .out = options->out,
+        .whole_out = options->out ? cli_whole_path(cli->answer.arena, options->out) : NULL,
         .binding = options->binding,
         .keep_static = options->policy == POLICY_STATIC,
         .hash = (enum myr_switch_hash)options->hash,

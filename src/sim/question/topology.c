@@ -39,7 +39,7 @@ static int parse_setting(struct fat_tree *tree, struct myr_str piece, struct myr
     return MYR_OK;
 }
 
-/* "fat-tree:" and settings with commas between; none is needed. */
+/* "fat-tree:" and settings with commas between; k is needed: nobody's size is the usual one. */
 static int parse_topology(struct fat_tree *tree, const char *text, struct myr_err *err)
 {
     static const char prefix[] = "fat-tree:";
@@ -62,6 +62,10 @@ static int parse_topology(struct fat_tree *tree, const char *text, struct myr_er
         }
         seen |= bit;
         text += len + (text[len] == ',');
+    }
+    if (!(seen >> ('k' - 'a') & 1)) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "--topology: k, the ports of a switch, is expected: fat-tree:k=8");
     }
     return MYR_OK;
 }
@@ -100,8 +104,8 @@ static int build_tree(struct myr_sim_topology *topology, const struct fat_tree *
 
 int myr_sim_topology_make(struct myr_sim_topology *ret, const char *words, struct myr_err *err)
 {
-    /* What is left open: 128 hosts at 100 Gb/s, a microsecond a link. */
-    struct fat_tree tree = {.k = 8, .gbps = 100, .tiers = 3, .delay_ps = 1000000};
+    /* What is left open: three tiers at 100 Gb/s, a microsecond a link. */
+    struct fat_tree tree = {.gbps = 100, .tiers = 3, .delay_ps = 1000000};
     bool file = strncmp(words, "file:", 5) == 0;
     *ret = (struct myr_sim_topology){};
     myr_arena_init(&ret->arena);

@@ -1,4 +1,4 @@
-#include "verify/hosts.h"
+#include "hosts/hosts.h"
 
 /*
  * From what was found to a binding. A device is bound to the place that its name or the wiring says
@@ -10,10 +10,11 @@ struct discoverer {
     struct myr_binding *binding;
     const struct myr_verify *verify;
     struct myr_discovery *report;
-    bool by_wiring;          /* cables decide where names contradict them */
-    struct myr_strmap names; /* of found devices, to a place in 'uses' */
-    MYR_VEC(uint32_t) uses;  /* by name: devices that have it */
-    struct myr_u64map wired; /* InfiniBand's NICs that cables alone place: to the port */
+    bool by_wiring;            /* cables decide where names contradict them */
+    struct myr_strmap names;   /* of found devices, to a place in 'uses' */
+    MYR_VEC(uint32_t) uses;    /* by name: devices that have it */
+    struct myr_u64map wired;   /* InfiniBand's NICs that cables alone place: to the port */
+    struct myr_u64map renamed; /* places of hosts that are called as other ones */
 };
 
 /* Cards and switches that nobody named all have the name of their maker: that is no host name. */
@@ -70,7 +71,8 @@ static uint32_t renamed_port(const struct discoverer *d, uint32_t port)
 /* Renames are of whole devices: any port of one tells. */
 static bool is_renamed(const struct discoverer *d, uint32_t port)
 {
-    return renamed_port(d, port) != port;
+    return renamed_port(d, port) != port ||
+           myr_u64map_find(&d->renamed, d->verify->design->port_device[port]);
 }
 
 /* The name is worth keeping when it is not the one that the design gives. */
@@ -84,7 +86,7 @@ static bool is_own_name(const struct discoverer *d, struct myr_str name, uint32_
         myr_design_port_name(design, port, &own);
     }
     return myr_str_eq(name, (struct myr_str){own.data, own.len}) ||
-           myr_site_find(design, name) != MYR_NONE;
+           myr_site_find(design, name) == design->port_device[port];
 }
 
 /* What a NIC's name says of its host: whose it is, and what the host calls it. */
@@ -100,8 +102,8 @@ static void add_host(struct discoverer *d, struct myr_bound *nic, uint32_t found
     myr_design_port_name(verify->design, nic->port, &own);
     /* What the design calls it anyway need not be kept. */
     nic->name = myr_str_eq(name, (struct myr_str){own.data, own.len}) ? MYR_STR("") : name;
-    /* Only names that the design does not know are worth keeping. */
-    if (myr_site_find(verify->design, host) == MYR_NONE) {
+    /* Only names that the design does not give to this very place are worth keeping. */
+    if (myr_site_find(verify->design, host) != nic->device) {
         struct myr_bound whole = {.device = nic->device, .port = MYR_NONE, .host = host};
         add(d, &whole);
     }
@@ -113,8 +115,9 @@ static void add_host_alone(struct discoverer *d, uint32_t found)
     const struct myr_verify *verify = d->verify;
     struct myr_str host, name;
     if (verify->nodes[found] != MYR_NONE && verify->host_group[found] != MYR_NONE &&
+        (d->by_wiring || !myr_u64map_find(&d->renamed, verify->nodes[found])) &&
         hosts_split(verify->cabling->devices.items[found].name, &host, &name) &&
-        myr_site_find(verify->design, host) == MYR_NONE) {
+        myr_site_find(verify->design, host) != verify->nodes[found]) {
         struct myr_bound whole = {.device = verify->nodes[found], .port = MYR_NONE, .host = host};
         add(d, &whole);
     }
@@ -171,7 +174,7 @@ static void add_port_name(struct discoverer *d, struct myr_cabling_end end, uint
 {
     const struct myr_design *design = d->verify->design;
     MYR_CLEANUP(myr_buf_done) struct myr_buf own = {};
-    if (is_renamed(d, port)) {
+    if (is_renamed(d, port) && !(d->by_wiring && renamed_port(d, port) == port)) {
         return;
     }
     myr_design_port_name(design, port, &own);
@@ -221,6 +224,7 @@ static void take_wiring(struct discoverer *d)
 static void discoverer_done(struct discoverer *d)
 {
     myr_u64map_done(&d->wired);
+    myr_u64map_done(&d->renamed);
     myr_strmap_done(&d->names);
     myr_vec_done(&d->uses);
 }
@@ -237,6 +241,9 @@ void myr_binding_discover(struct myr_binding *binding, const struct myr_verify *
     count_names(&d);
     MYR_ASSERT(d.names.count == d.uses.count);
     take_wiring(&d);
+    for (uint32_t i = 0; i < verify->renamed_count; i++) {
+        (void)myr_u64map_add(&d.renamed, verify->renamed[i].is, 1);
+    }
     for (uint32_t found = 0; found < verify->cabling->devices.count; found++) {
         /* In the order of the sources: the first of two that want one place gets it. */
         if (!verify->listed[found]) {

@@ -216,6 +216,9 @@ int myr_binding_read(struct myr_binding *binding, const char *path, struct myr_e
 {
     const struct myr_doc *root;
     static const struct myr_doc_want want = {MYR_KINDS_DOC(BINDING), "a binding"};
+    if (myr_binding_is_table(path)) {
+        return myr_binding_read_table(binding, path, err);
+    }
     MYR_TRY(myr_doc_read_file_of(binding->arena, path, &want, &root, err));
     return read_root(binding, root, err);
 }

@@ -6,6 +6,14 @@
  * Graphviz and of topology daemons. All are written link by link in the order of the cabling.
  */
 
+/* What hosts are called, where a binding knows it. */
+static struct myr_str bound_name(const struct myr_export *job, uint32_t device)
+{
+    const struct myr_bound *row =
+        job->binding && device != MYR_NONE ? myr_binding_get(job->binding, device, MYR_NONE) : NULL;
+    return row ? row->host : MYR_STR("");
+}
+
 /* MYR_NET_COUNT asks for all networks, one after the other. */
 void export_cabling(const struct myr_export *job, struct myr_cabling *cabling,
                     struct myr_arena *arena)
@@ -105,6 +113,11 @@ int export_p2p(const struct myr_export *job, const struct myr_export_sink *sink,
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     myr_arena_init(&arena);
     export_cabling(job, &cabling, &arena);
+    for (size_t i = 0; i < cabling.devices.count; i++) {
+        struct myr_cabling_device *device = &cabling.devices.items[i];
+        struct myr_str name = bound_name(job, myr_site_find(job->design, device->name));
+        device->name = name.len ? name : device->name;
+    }
     myr_write_p2p(&cabling, &text);
     return export_put(sink, "p2p.csv", &text, err);
 }
@@ -122,12 +135,21 @@ static void put_dot_text(struct myr_buf *buf, const char *text)
     myr_buf_putc(buf, '"');
 }
 
-/* Names of devices and ports have neither quotes nor backslashes. */
-static void put_dot_end(struct myr_buf *buf, const struct myr_design *design, uint32_t port)
+/* Names of the design have neither quotes nor backslashes; those that are bound may. */
+static void put_dot_end(struct myr_buf *buf, const struct myr_export *job, uint32_t port)
 {
-    myr_buf_putc(buf, '"');
-    myr_site_name(design, design->port_device[port], buf);
-    myr_buf_put_lit(buf, "\":\"");
+    const struct myr_design *design = job->design;
+    struct myr_str host = bound_name(job, design->port_device[port]);
+    if (host.len) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
+        myr_buf_put(&name, host.data, host.len);
+        put_dot_text(buf, name.data);
+    } else {
+        myr_buf_putc(buf, '"');
+        myr_site_name(design, design->port_device[port], buf);
+        myr_buf_putc(buf, '"');
+    }
+    myr_buf_put_lit(buf, ":\"");
     myr_site_interface(design, port, buf);
     myr_buf_putc(buf, '"');
 }
@@ -144,9 +166,9 @@ int export_dot(const struct myr_export *job, const struct myr_export_sink *sink,
     for (uint32_t link = 0; link < design->link_count; link++) {
         uint32_t type = design->cable_type[design->link_cable[link]];
         if (job->net == MYR_NET_COUNT || design->cabletypes[type].net == job->net) {
-            put_dot_end(&text, design, design->link_a[link]);
+            put_dot_end(&text, job, design->link_a[link]);
             myr_buf_put_lit(&text, " -- ");
-            put_dot_end(&text, design, design->link_b[link]);
+            put_dot_end(&text, job, design->link_b[link]);
             myr_buf_putc(&text, '\n');
         }
     }

@@ -13,7 +13,7 @@
  * link, as every switch gets the same maps.
  *
  * A lossless class needs room for what is under way when it says stop. The box's own table gives
- * it by speed and length; the sum over all ports must fit, or nothing is written.
+ * it by speed, linear in length; the sum over all ports must fit, or nothing is written.
  */
 
 enum { LOSSLESS = 3, NOTIFY = 6, CLASSES = 8, DSCP_ROCE = 26, DSCP_NOTIFY = 48, DSCPS = 64 };
@@ -30,8 +30,8 @@ struct sonic {
     struct acl acl;   /* in use where tenants are to be filtered */
     struct vrfs vrfs; /* in use where tenants are to be VRFs */
     struct myr_json json;
-    uint64_t headroom; /* of the present switch: bytes of all its lossless groups */
-    uint32_t rates;    /* of it: bit by row of the box's table that is in use */
+    uint64_t headroom;      /* of the present switch: bytes of all its lossless groups */
+    struct sonic_rows rows; /* of it: each speed and length that is in use */
 };
 
 static const char *number(char text[NUMBER], uint64_t value)
@@ -96,9 +96,9 @@ static uint32_t next_port(const struct sonic *sonic, uint32_t device, uint32_t p
          (p) != MYR_NONE; (p) = next_port(sonic, device, (p) + 1))
 
 /*
- * NULL where the box has no row for it; check_port() has refused that before anything is written.
+ * Of 0 Gb/s where the box has none; check_port() has refused that before anything is written.
  */
-static const struct sonic_headroom *headroom_of(const struct sonic *sonic, uint32_t port)
+static struct sonic_headroom headroom_of(const struct sonic *sonic, uint32_t port)
 {
     const struct myr_design *design = sonic->job->design;
     uint32_t link = design->port_link[port];
@@ -135,7 +135,7 @@ static void put_port(struct sonic *sonic, uint32_t port)
     }
     myr_json_text(&sonic->json, "alias", text.data);
     put_number(sonic, "index", cage);
-    put_number(sonic, "speed", (uint64_t)headroom_of(sonic, port)->gbps * 1000);
+    put_number(sonic, "speed", (uint64_t)headroom_of(sonic, port).gbps * 1000);
     put_number(sonic, "mtu", 9100);
     myr_json_text(&sonic->json, "fec", "rs");
     myr_json_text(&sonic->json, "admin_status", "up");
@@ -208,7 +208,7 @@ static void put_profile(struct sonic *sonic, const char *name, const char *pool,
     myr_json_end(&sonic->json);
 }
 
-/* Only rows of the box's table that some port of this switch needs. */
+/* Only what some port of this switch needs. */
 static void put_profiles(struct sonic *sonic)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
@@ -217,11 +217,8 @@ static void put_profiles(struct sonic *sonic)
     put_profile(sonic, "ingress_lossy_profile", "ingress_lossless_pool", "3");
     put_profile(sonic, "egress_lossless_profile", "egress_lossless_pool", "7");
     put_profile(sonic, "egress_lossy_profile", "egress_lossless_pool", "3");
-    for (uint32_t i = 0; i < sonic->box->headroom_count; i++) {
-        const struct sonic_headroom *row = &sonic->box->headroom[i];
-        if (!(sonic->rates >> i & 1)) {
-            continue;
-        }
+    for (size_t i = 0; i < sonic->rows.count; i++) {
+        const struct sonic_headroom *row = &sonic->rows.items[i];
         put_profile_name(row, &name);
         myr_json_object(&sonic->json, name.data);
         myr_json_text(&sonic->json, "pool", "ingress_lossless_pool");
@@ -247,7 +244,7 @@ static void put_groups(struct sonic *sonic, uint32_t device)
     EACH_PORT(sonic, device, p)
     {
         text.len = 0;
-        myr_buf_printf(&text, "%um", headroom_of(sonic, p)->length_m);
+        myr_buf_printf(&text, "%um", headroom_of(sonic, p).length_m);
         myr_json_text(&sonic->json, port_name(sonic, p, name), text.data);
     }
     myr_json_end(&sonic->json);
@@ -260,7 +257,8 @@ static void put_groups(struct sonic *sonic, uint32_t device)
     {
         MYR_CLEANUP(myr_buf_done) struct myr_buf key = {};
         myr_buf_printf(&key, "%s|%d", port_name(sonic, p, name), LOSSLESS);
-        put_profile_name(headroom_of(sonic, p), &text);
+        struct sonic_headroom row = headroom_of(sonic, p);
+        put_profile_name(&row, &text);
         myr_json_object(&sonic->json, key.data);
         myr_json_text(&sonic->json, "profile", text.data);
         myr_json_end(&sonic->json);
@@ -456,7 +454,7 @@ static int check_port(const struct sonic *sonic, uint32_t port, struct myr_err *
         &design->cabletypes[design->cable_type[design->link_cable[link]]];
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     if (cage <= sonic->box->cages && SONIC_LANES_PER_CAGE % group->per_cage == 0 &&
-        headroom_of(sonic, port)) {
+        headroom_of(sonic, port).gbps) {
         return MYR_OK;
     }
     myr_design_name(design, design->port_device[port], &name);
@@ -478,13 +476,13 @@ static int check_buffer(struct sonic *sonic, uint32_t device, struct myr_err *er
     const struct sonic_box *box = sonic->box;
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
     sonic->headroom = 0;
-    sonic->rates = 0;
+    sonic->rows.count = 0;
     EACH_PORT(sonic, device, p)
     {
         MYR_TRY(check_port(sonic, p, err));
-        const struct sonic_headroom *row = headroom_of(sonic, p);
-        sonic->headroom += box->xoff_bytes_max ? row->xoff : row->size;
-        sonic->rates |= UINT32_C(1) << (row - box->headroom);
+        struct sonic_headroom row = headroom_of(sonic, p);
+        sonic->headroom += box->xoff_bytes_max ? row.xoff : row.size;
+        sonic_rows_add(&sonic->rows, row);
     }
     uint64_t most = box->xoff_bytes_max ? box->xoff_bytes_max : box->buffer_bytes;
     if (sonic->headroom <= most) {
@@ -506,6 +504,7 @@ static const char *named(const void *context, uint32_t port, char *text)
 static void sonic_done(struct sonic *sonic)
 {
     vrfs_done(&sonic->vrfs);
+    myr_vec_done(&sonic->rows);
     acl_done(&sonic->acl);
 }
 

@@ -1,6 +1,8 @@
 #include "export/sonic_box.h"
 
-#include <stddef.h>
+#include <string.h>
+
+#include "myriad/base.h"
 
 /* Gb/s, metres, then bytes: size, xon, xoff, xon_offset (pg_profile_lookup.ini of each box). */
 static const struct sonic_headroom sn5600_headroom[] = {
@@ -35,6 +37,7 @@ const struct sonic_box sonic_sn5600 = {
     .sku_split = "Mellanox-SN5600-O128",
     .cages = 64,
     .buffer_bytes = 158229504,
+    .cell_bytes = 1024, /* as its table counts */
     .headroom = sn5600_headroom,
     .headroom_count = sizeof(sn5600_headroom) / sizeof(sn5600_headroom[0]),
 };
@@ -48,23 +51,64 @@ const struct sonic_box sonic_z9864f = {
     .first_lane = z9864f_lanes,
     .buffer_bytes = 162539680,
     .xoff_bytes_max = 66749168,
+    .cell_bytes = 254,
     .headroom = z9864f_headroom,
     .headroom_count = sizeof(z9864f_headroom) / sizeof(z9864f_headroom[0]),
 };
 
-/* The shortest row that is long enough. */
-const struct sonic_headroom *sonic_headroom_find(const struct sonic_box *box, uint32_t gbps,
-                                                 uint32_t length_mm)
+/* Between two rows of the table, both of which are rounded up themselves. */
+static struct sonic_headroom between(const struct sonic_box *box, const struct sonic_headroom *low,
+                                     const struct sonic_headroom *high, uint32_t length_m)
 {
-    const struct sonic_headroom *best = NULL;
+    struct sonic_headroom row = *high;
+    uint64_t span = high->length_m - low->length_m, part = length_m - low->length_m;
+    uint64_t more = ((uint64_t)(high->xoff - low->xoff) * part + span - 1) / span;
+    uint64_t xoff = low->xoff + more;
+    row.length_m = length_m;
+    row.xoff = (uint32_t)((xoff + box->cell_bytes - 1) / box->cell_bytes * box->cell_bytes);
+    row.xoff = row.xoff < high->xoff ? row.xoff : high->xoff;
+    /* Where headroom is a part of the size, both grow alike. */
+    row.size = high->size - (high->size == low->size ? 0 : high->xoff - row.xoff);
+    return row;
+}
+
+struct sonic_headroom sonic_headroom_find(const struct sonic_box *box, uint32_t gbps,
+                                          uint32_t length_mm)
+{
+    uint32_t length_m = (uint32_t)(((uint64_t)length_mm + 999) / 1000);
+    const struct sonic_headroom *low = NULL, *high = NULL;
     for (uint32_t i = 0; i < box->headroom_count; i++) {
         const struct sonic_headroom *row = &box->headroom[i];
-        if (row->gbps == gbps && (uint64_t)row->length_m * 1000 >= length_mm &&
-            (!best || row->length_m < best->length_m)) {
-            best = row;
+        if (row->gbps != gbps) {
+            continue;
+        }
+        if (row->length_m >= length_m && (!high || row->length_m < high->length_m)) {
+            high = row;
+        }
+        if (row->length_m <= length_m && (!low || row->length_m > low->length_m)) {
+            low = row;
         }
     }
-    return best;
+    return !high                 ? (struct sonic_headroom){}
+           : !low || low == high ? *high
+                                 : between(box, low, high, length_m);
+}
+
+void sonic_rows_add(struct sonic_rows *rows, struct sonic_headroom row)
+{
+    size_t at = 0;
+    while (at < rows->count &&
+           (rows->items[at].length_m < row.length_m ||
+            (rows->items[at].length_m == row.length_m && rows->items[at].gbps < row.gbps))) {
+        at++;
+    }
+    if (at < rows->count && rows->items[at].length_m == row.length_m &&
+        rows->items[at].gbps == row.gbps) {
+        return;
+    }
+    myr_vec_push(rows, row);
+    memmove(rows->items + at + 1, rows->items + at, (rows->count - 1 - at) * sizeof(row));
+    rows->items[at] = row;
 }
 
 uint32_t sonic_first_lane(const struct sonic_box *box, uint32_t cage, uint32_t in_cage,

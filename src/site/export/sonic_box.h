@@ -3,19 +3,20 @@
  * class, by speed and length of the cable.
  *
  * Figures are those of the boxes' folders in sonic-buildimage (August 2026): port_config.ini,
- * pg_profile_lookup.ini, buffers_defaults_t1.j2, platform_qos.json. Only the lengths of those
- * tables are known to the switch, so a cable counts as the next longer one.
+ * pg_profile_lookup.ini, buffers_defaults_t1.j2, platform_qos.json. Those tables have three
+ * lengths; what a cable holds is linear in its length, and so is the headroom between them.
  */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define SONIC_LANES_PER_CAGE 8
 #define SONIC_LENGTHS        3
 
 struct sonic_headroom {
-    uint32_t gbps, length_m;              /* up to this length */
+    uint32_t gbps, length_m;              /* up to this length; gbps 0: none */
     uint32_t size, xon, xoff, xon_offset; /* bytes */
 };
 
@@ -27,15 +28,24 @@ struct sonic_box {
     uint64_t buffer_bytes;      /* what the pools share */
     /* Headroom in a pool of its own of at most so much; 0: it is taken off the buffer. */
     uint64_t xoff_bytes_max;
+    uint32_t cell_bytes; /* headroom is whole ones */
     const struct sonic_headroom *headroom;
     uint32_t headroom_count;
 };
 
 extern const struct sonic_box sonic_sn5600, sonic_z9864f;
 
-/* The row for a cable of this length, rounded up; NULL where the box has none that is longer. */
-const struct sonic_headroom *sonic_headroom_find(const struct sonic_box *box, uint32_t gbps,
-                                                 uint32_t length_mm);
+struct sonic_rows {
+    struct sonic_headroom *items; /* by length, then by speed */
+    size_t count, capacity;
+};
+
+/* Each speed and length once, whatever port comes first. */
+void sonic_rows_add(struct sonic_rows *rows, struct sonic_headroom row);
+
+/* For a cable of this length, in whole metres and never less than the rule of the box says. */
+struct sonic_headroom sonic_headroom_find(const struct sonic_box *box, uint32_t gbps,
+                                          uint32_t length_mm);
 /* The first lane of a port, and how many it has. Cages from 1, ports of a cage from 0. */
 uint32_t sonic_first_lane(const struct sonic_box *box, uint32_t cage, uint32_t in_cage,
                           uint32_t per_cage);

@@ -216,7 +216,8 @@ static void linkinfo_speed(struct scan *line, struct myr_str state, struct ib_en
                    width <= 16;
     if (crossed && myr_str_to_double(rate, &gbps) && gbps > 0 && gbps < 10000) {
         *ret_width = (uint32_t)width;
-        *ret_gbps = (uint32_t)(carried_mbps(gbps) * width / 1000);
+        *ret_gbps =
+            (uint32_t)(import_lane_mbps(&line->import->speeds, carried_mbps(gbps)) * width / 1000);
         return;
     }
     struct myr_str unread = crossed ? rate : lanes;
@@ -361,6 +362,9 @@ static int read_dump_row(struct scan *s, struct ib_end *stanza, struct myr_err *
     }
     own.is_switch = own.is_switch || own.port > 1 || stanza->is_switch;
     struct scan far_guid = {.at = fields[GUID].data, .end = fields[GUID].data + fields[GUID].len};
+    if (import_is_long_hex(fields[GUID])) {
+        return complain(s, "a GUID of up to 16 digits", err);
+    }
     if (!guid(&far_guid, " ", &far.guid) || far.guid == 0 ||
         !myr_str_to_u64(fields[FAR_PORT], &far.port)) {
         return look_at(s, &own, err); /* no cable */
@@ -379,7 +383,8 @@ static int read_dump_row(struct scan *s, struct ib_end *stanza, struct myr_err *
         bool told =
             myr_str_to_u64((struct myr_str){fields[LANES].data, fields[LANES].len - 1}, &lanes);
         width = told && lanes <= 16 ? (uint32_t)lanes : 0;
-        gbps = (uint32_t)(lane * width);
+        gbps = (uint32_t)(import_lane_mbps(&s->import->speeds, (uint32_t)(lane * 1000)) * width /
+                          1000);
         own.speed_word = unread_speed(fields[LANES], width);
     } else if (fields[LANES].len + fields[SPEED].len < sizeof(text)) {
         memcpy(text, fields[LANES].data, fields[LANES].len);
@@ -408,8 +413,13 @@ static int list_end(struct scan *s, struct ib_end *ret, struct myr_err *err)
         } else if (scan_take(s, "NodeGUID:")) {
             (void)guid(s, " \t}", &ret->guid);
         } else if (scan_take(s, "PortGUID:")) {
-            (void)guid(s, " \t}", &ret->port_guid);
+            struct myr_str text = scan_until(s, " \t}");
+            struct scan one = {.at = text.data, .end = text.data + text.len};
+            if (import_is_long_hex(text)) {
+                return complain(s, "a GUID of up to 16 digits", err);
+            }
             /* guid() reads any hexadecimal number, with or without "0x". */
+            (void)guid(&one, " ", &ret->port_guid);
         } else if (scan_take(s, "PN:")) {
             (void)guid(s, " \t}", &ret->port);
         } else if (word(s).len == 0) {
@@ -443,7 +453,8 @@ static int read_list_row(struct scan *s, struct myr_err *err)
     }
     if (lanes && lanes <= 16 && lane > 0) {
         width = (uint32_t)lanes;
-        gbps = (uint32_t)(lane * width);
+        gbps = (uint32_t)(import_lane_mbps(&s->import->speeds, (uint32_t)(lane * 1000)) * width /
+                          1000);
     }
     return ib_links_add(s->import, scan_here(s), &own, &far, gbps, width, err);
 }

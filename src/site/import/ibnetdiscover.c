@@ -135,6 +135,15 @@ static uint64_t guid_of_id(struct myr_str id)
                                                                                             : 0;
 }
 
+/* "S-" and more digits than a GUID has: taken as a name it would be another device. */
+static int check_id(struct import_place place, struct myr_str id, struct myr_err *err)
+{
+    bool prefixed = id.len > 2 && id.data[1] == '-' && strchr("SHR", id.data[0]);
+    return prefixed && import_is_long_hex((struct myr_str){id.data + 2, id.len - 2})
+               ? import_error(err, place, "a GUID of up to 16 digits is expected")
+               : MYR_OK;
+}
+
 /* A device may be mentioned before its own stanza comes. */
 static uint32_t device_of(struct ib_reader *reader, struct myr_str id)
 {
@@ -206,6 +215,7 @@ static int read_device(struct ib_reader *reader, bool is_switch, struct myr_err 
     skip_blanks(reader);
     place = here(reader);
     MYR_TRY(take_quoted(reader, &id, err));
+    MYR_TRY(check_id(place, id, err));
     MYR_TRY(import_check_room(reader->import, place, err));
     uint32_t device = device_of(reader, id);
     /* Good until the next device is added. */
@@ -252,7 +262,9 @@ static int read_port(struct ib_reader *reader, struct myr_err *err)
     }
     MYR_TRY(take_port(reader, &link.a.port, &own_guid, err));
     skip_blanks(reader);
+    struct import_place far_place = here(reader);
     MYR_TRY(take_quoted(reader, &id, err));
+    MYR_TRY(check_id(far_place, id, err));
     MYR_TRY(take_port(reader, &link.b.port, &far_guid, err));
     MYR_TRY(import_check_room(reader->import, place, err));
     link.b.device = device_of(reader, id);

@@ -152,6 +152,9 @@ static int ufm_end(struct links_reader *r, const struct record *record, enum slo
     bool is_switch, prefixed = guid_text.len > 2 && guid_text.data[1] == 'x';
     if (guid_text.len) {
         size_t skip = prefixed ? 2 : 0;
+        if (import_is_long_hex(guid_text)) {
+            return import_error(err, place_of(r), "a GUID of up to 16 digits is expected");
+        }
         (void)import_hex((struct myr_str){guid_text.data + skip, guid_text.len - skip}, &guid);
     }
     split_name(&name, &port, &is_switch);
@@ -200,6 +203,9 @@ static int put_compared(struct links_reader *r, const struct record *record, str
         r->any = true;
         return MYR_OK;
     }
+    if (ufm_change_has_long_guid(s[LINK_NAME]) || import_is_long_hex(s[NODE_GUID])) {
+        return import_error(err, place_of(r), "a GUID of up to 16 digits is expected");
+    }
     if (!ufm_change_of_name(s[LINK_NAME], &change)) {
         return MYR_OK;
     }
@@ -213,6 +219,9 @@ static int put_sentence(struct links_reader *r, struct myr_err *err)
 {
     struct ufm_change change = {.section = r->section, .line = place_of(r).line};
     struct myr_str text = keep(r, r->json.text);
+    if (r->section != UFM_NOW && ufm_change_has_long_guid(text)) {
+        return import_error(err, place_of(r), "a GUID of up to 16 digits is expected");
+    }
     if (r->section == UFM_NOW || !ufm_change_of_sentence(text, &change)) {
         return MYR_OK;
     }

@@ -207,6 +207,7 @@ static int open_block(struct lldp_reader *reader, struct myr_err *err)
     /* A file's name may be anybody's: myr_import_finish() looks who it is. */
     device->by_file = name.data == reader->file_stem.data;
     device->reported = !reader->import->partial;
+    device->whole = true;
     device->mac = device->mac.len ? device->mac : reader->local_mac;
     reader->block_count++;
     return MYR_OK;
@@ -365,6 +366,7 @@ static int end_early(struct lldp_reader *reader, struct myr_err *err)
     reader->import->truncated_count++;
     if (reader->device != MYR_NONE) {
         reader->import->cabling->devices.items[reader->device].reported = false;
+        reader->import->cabling->devices.items[reader->device].whole = false;
     }
     return MYR_OK;
 }

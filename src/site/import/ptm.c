@@ -258,5 +258,6 @@ int import_sonic_lldp(struct myr_import *import, const char *file, struct myr_st
         return import_error(err, place, "no rule of dashes below the heads of a table");
     }
     import->cabling->devices.items[device].reported = !import->partial;
+    import->cabling->devices.items[device].whole = true;
     return MYR_OK;
 }

@@ -90,3 +90,7 @@ bool import_gbps(const struct myr_speed_map *map, struct myr_str word, uint32_t 
                  uint32_t *ret_width);
 /* Without "0x"; false when it is not all of 1 to 16 hexadecimal digits. */
 bool import_hex(struct myr_str digits, uint64_t *ret);
+/* More digits than a GUID has, with "0x" or without: no GUID, and no name either. */
+bool import_is_long_hex(struct myr_str text);
+/* What the lanes of this rate carry in Mb/s, as the map has the speed that is called so. */
+uint32_t import_lane_mbps(const struct myr_speed_map *map, uint32_t mbps);

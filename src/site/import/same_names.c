@@ -257,6 +257,7 @@ static void merge_facts(struct myr_cabling_device *into, const struct myr_cablin
         into->by_file = other->by_file;
     }
     into->reported = into->reported || other->reported;
+    into->whole = into->whole || other->whole;
     into->is_switch = into->is_switch || other->is_switch;
     into->line = into->line ? into->line : other->line;
     into->port_count = into->port_count ? into->port_count : other->port_count;

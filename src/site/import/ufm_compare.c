@@ -37,6 +37,22 @@ static struct myr_str until(struct myr_str *text, char stop)
     return taken;
 }
 
+/* Words of the text, as names and sentences of comparisons divide them. */
+bool ufm_change_has_long_guid(struct myr_str text)
+{
+    size_t first = 0;
+    for (size_t i = 0; i <= text.len; i++) {
+        if (i < text.len && !strchr(" :_(),.;", text.data[i])) {
+            continue;
+        }
+        if (import_is_long_hex((struct myr_str){text.data + first, i - first})) {
+            return true;
+        }
+        first = i + 1;
+    }
+    return false;
+}
+
 bool ufm_change_of_name(struct myr_str text, struct ufm_change *ret)
 {
     for (uint32_t i = 0; i < 2; i++) {

@@ -22,6 +22,8 @@ struct ufm_change {
     struct ufm_end ends[3]; /* of a changed link: one end, where it led, where it leads */
 };
 
+/* Whether a word of it is a hexadecimal number that is too long for a GUID. */
+bool ufm_change_has_long_guid(struct myr_str text);
 /* "0002c9000002026c_28:0002c90000021b7c_4" */
 MYR_MUST_USE bool ufm_change_of_name(struct myr_str text, struct ufm_change *ret);
 /* "GUID 0002c9.. (leaf-1) Port 28 to GUID .. Port 4 peer changed to GUID .. Port 5" */

@@ -74,6 +74,17 @@ bool import_speed(const struct myr_speed_map *map, struct myr_str word, uint32_t
     return true;
 }
 
+/* Rates without a name: of two speeds of one rate the first. */
+uint32_t import_lane_mbps(const struct myr_speed_map *map, uint32_t mbps)
+{
+    for (uint32_t i = 0; i < MYR_IB_SPEED_COUNT; i++) {
+        if (ib_speeds[i].lane_mbps == mbps) {
+            return map->lane_mbps[i];
+        }
+    }
+    return mbps;
+}
+
 /* Mb/s of one such unit; 0: there is no such unit. "GB/s" would be bytes, so capitals count. */
 static double unit_mbps(struct myr_str unit)
 {
@@ -130,6 +141,16 @@ bool import_gbps(const struct myr_speed_map *map, struct myr_str word, uint32_t 
     *ret_gbps = told_gbps;
     *ret_width = told_width;
     return true;
+}
+
+bool import_is_long_hex(struct myr_str text)
+{
+    bool prefixed = text.len > 2 && text.data[0] == '0' && (text.data[1] | 0x20) == 'x';
+    size_t at = prefixed ? 2 : 0, first = at;
+    while (at < text.len && strchr("0123456789abcdefABCDEF", text.data[at]) && text.data[at]) {
+        at++;
+    }
+    return at == text.len && at - first > 16;
 }
 
 /* Nothing is written where it is none. */

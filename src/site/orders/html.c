@@ -179,9 +179,9 @@ static void put_summary(struct sheet *sheet)
     put_note(sheet, orders->lldp ? WORD_WAIT_LLDP : WORD_WAIT_SM,
              myr_arena_printf(arena, "%u", orders->wait_s));
     /* Renaming first may make most orders needless. */
-    if (orders->verify->relabel_devices) {
-        put_note(sheet, WORD_RENAME,
-                 myr_arena_printf(arena, "%u", orders->verify->relabel_devices));
+    uint32_t devices = orders->verify->relabel_devices + orders->verify->renamed_count;
+    if (devices) {
+        put_note(sheet, WORD_RENAME, myr_arena_printf(arena, "%u", devices));
     }
     put_note(sheet, orders->count ? WORD_READ_FLAG : WORD_NOTHING, "");
 }

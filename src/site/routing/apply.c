@@ -99,7 +99,8 @@ static int write_engine(struct myr_fabric_case *fabric, const struct myr_apply_q
      */
     if (fabric->graph.net->topology == MYR_TOPOLOGY_TORUS &&
         engine_put_torus(&fabric->graph, binding, &torus)) {
-        files.torus = myr_arena_printf(&fabric->arena, "%s.torus", question->out);
+        files.torus = myr_arena_printf(&fabric->arena, "%s.torus",
+                                       question->whole_out ? question->whole_out : question->out);
     }
     engine_put_options(fabric->graph.net, &files, &text);
     ret->engine = engine_list(fabric->graph.net, files.torus);
@@ -107,7 +108,8 @@ static int write_engine(struct myr_fabric_case *fabric, const struct myr_apply_q
     MYR_CLEANUP(myr_file_set_abandon) struct myr_file_set set = {};
     MYR_TRY(myr_file_set_begin(&set, NULL, err));
     if (files.torus) {
-        MYR_TRY(myr_file_set_add(&set, files.torus, &torus, err));
+        const char *path = myr_arena_printf(&fabric->arena, "%s.torus", question->out);
+        MYR_TRY(myr_file_set_add(&set, path, &torus, err));
     }
     MYR_TRY(myr_file_set_add(&set, question->out, &text, err));
     return myr_file_set_commit(&set, err);

@@ -12,10 +12,9 @@ enum {
     SEEDS_LOOKED_AT = 32, /* found switches that may be the first one */
     SEEDS_TRIED = 4,      /* of these */
     CANDIDATES_MAX = 16,
-    ROUNDS_MAX = 32,        /* of placing */
-    REVISIONS_MAX = 4,      /* times that places are taken back */
-    LEAST_CONFIRMED = 4,    /* cables: fewer may be chance */
-    CONFIRMED_PERCENT = 70, /* of the cables that can tell; the rest may be miscabled */
+    ROUNDS_MAX = 32,     /* of placing */
+    REVISIONS_MAX = 4,   /* times that places are taken back */
+    LEAST_CONFIRMED = 4, /* cables: fewer may be chance */
 };
 
 /* Ends looked at: a large site whose parts look alike is given up rather than searched for hours */
@@ -412,9 +411,9 @@ static bool place_part(struct anchor *a)
         try_system(a, known, fits, &contest);
     }
     const struct guess *best = &contest.best;
-    /* Too few, not clear enough, or too many cables against it: nothing is placed. */
+    /* Too few, or not twice as many as speak for another one or against it: nothing is placed. */
     if (best->confirmed < LEAST_CONFIRMED || (uint64_t)contest.next * 2 > best->confirmed ||
-        (uint64_t)best->confirmed * 100 < (uint64_t)best->asked * CONFIRMED_PERCENT) {
+        best->confirmed < 2 * (uint64_t)(best->asked - best->confirmed)) {
         return false;
     }
     memcpy(a->base, best->place, a->cabling->devices.count * sizeof(uint32_t));

@@ -78,7 +78,7 @@ static void put_choices(const struct myr_verify *verify, struct myr_answer *answ
     /* Labels and names first, then so many moves. */
     myr_answer_object(answer, "relabel");
     myr_answer_u64(answer, "links", verify->relabel_links);
-    myr_answer_u64(answer, "devices", verify->relabel_devices);
+    myr_answer_u64(answer, "devices", verify->relabel_devices + verify->renamed_count);
     myr_answer_u64(answer, "moves", verify->relabel_moves);
     myr_answer_end(answer);
 }
@@ -146,6 +146,7 @@ void verify_put_assumed(const struct myr_verify *verify, struct myr_answer *answ
         put_buf(answer, "port", &scratch);
         myr_answer_u64(answer, "agreed", row->votes);
         myr_answer_u64(answer, "hosts", row->voters);
+        myr_answer_bool(answer, "against_order", row->against_order);
         myr_answer_end(answer);
     }
     myr_answer_end(answer);
@@ -187,6 +188,18 @@ static void put_identity(const struct myr_verify *verify, struct myr_answer *ans
     put_ambiguous(verify, answer);
     put_assumed(verify, answer);
     myr_answer_list(answer, "renamed");
+    for (uint32_t i = 0; i < verify->renamed_count; i++) {
+        myr_answer_object(answer, NULL);
+        if (verify->renamed[i].called != MYR_NONE) {
+            myr_design_name(verify->design, verify->renamed[i].called, &scratch);
+        } else {
+            verify_host_name(verify, verify->renamed[i].found, &scratch);
+        }
+        put_buf(answer, "called", &scratch);
+        myr_design_name(verify->design, verify->renamed[i].is, &scratch);
+        put_buf(answer, "is", &scratch);
+        myr_answer_end(answer);
+    }
     /* Only where whole devices have each other's cables. */
     for (uint32_t d = 0; verify->relabel_devices && d < verify->design->device_count; d++) {
         if (verify->renames[d] != MYR_NONE) {
@@ -197,6 +210,16 @@ static void put_identity(const struct myr_verify *verify, struct myr_answer *ans
             put_buf(answer, "is", &scratch);
             myr_answer_end(answer);
         }
+    }
+    myr_answer_end(answer);
+    myr_answer_list(answer, "replaced");
+    for (uint32_t i = 0; i < verify->replaced_count; i++) {
+        myr_answer_object(answer, NULL);
+        verify_found_label(verify, verify->replaced[i].found, &scratch);
+        put_buf(answer, "found", &scratch);
+        myr_design_name(verify->design, verify->replaced[i].device, &scratch);
+        put_buf(answer, "at", &scratch);
+        myr_answer_end(answer);
     }
     myr_answer_end(answer);
     myr_answer_end(answer);

@@ -75,6 +75,7 @@ void identify_init(struct identify *identify, struct myr_arena *arena,
     identify->nodes = MYR_ARENA_NEW(arena, uint32_t, count);
     identify->inside = MYR_ARENA_NEW(arena, uint8_t, count);
     identify->by_cable = MYR_ARENA_NEW(arena, uint8_t, count);
+    identify->voted = MYR_ARENA_NEW(arena, uint8_t, count);
     identify->listed = MYR_ARENA_NEW(arena, uint8_t, count);
     memset(identify->nodes, 0xFF, count * sizeof(uint32_t));
     fill_type_ports(identify);

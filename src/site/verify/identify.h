@@ -21,6 +21,7 @@ struct identify {
     struct myr_port_span *devices; /* of the cabling */
     uint32_t *nodes;   /* by found device: the host that it is a NIC of; MYR_NONE: none */
     uint8_t *inside;   /* by found device: a part of a switch, never a cable's end */
+    uint8_t *voted;    /* by found device: the wiring says what it is, and not its name */
     uint8_t *by_cable; /* by found device: a NIC that only its cable tells from others */
     bool any_by_cable; /* there is one */
     uint8_t *listed; /* by found device: a host whose NICs a list beside InfiniBand's files names */

@@ -1,12 +1,11 @@
 #include "verify/identify.h"
 
 /*
- * Which system the boxes of a type run: the one that reads their ports' names, all but slips of the
- * pen, and where several do and disagree, the one by which the cables lead where the plan has them.
- * Names of ports outside of the fabric (management) say nothing of it.
+ * Which system the boxes of a type run: the one that reads the most of their ports' names, and of
+ * several that do and disagree, the one that leaves the fewest cables unexplained, if it does so
+ * clearly: any other one explains half as many at the most, or leaves twice as many. Names of ports
+ * outside of the fabric (management) say nothing of it.
  */
-
-enum { READ_PERCENT = 98, CONFIRMED_PERCENT = 90, HALF_PERCENT = 50, OTHERS_PERCENT = 10 };
 
 struct learner {
     struct identify *identify;
@@ -64,11 +63,15 @@ static void count_readers(const struct learner *l, uint32_t type)
     }
 }
 
-/* A few names may be misspelt: nearly all is enough. */
+/* Slips of the pen are read by nobody, or by somebody who reads little else. */
 static void keep_readers(const struct learner *l, uint32_t type)
 {
-    for (uint32_t s = 0; l->named[type] && s < MYR_PORT_SYSTEMS_MAX; s++) {
-        if ((uint64_t)l->read[type][s] * 100 < (uint64_t)l->named[type] * READ_PERCENT) {
+    uint32_t most = 0;
+    for (uint32_t s = 0; s < MYR_PORT_SYSTEMS_MAX; s++) {
+        most = l->read[type][s] > most ? l->read[type][s] : most;
+    }
+    for (uint32_t s = 0; most * 2 > l->named[type] && s < MYR_PORT_SYSTEMS_MAX; s++) {
+        if (l->read[type][s] < most) {
             l->spelling->systems[type] &= ~(UINT32_C(1) << s);
         }
     }
@@ -121,7 +124,7 @@ static void ask(const struct learner *l, const struct myr_cabling_link *link, ui
     l->asked[type] += asked;
 }
 
-/* Systems that are confirmed as often as the best one; none when that is not often enough. */
+/* Systems that are confirmed as often as the best one; none when that is not clear. */
 static void choose(const struct learner *l, uint32_t type)
 {
     /* Systems that read all names alike are confirmed alike, and all stay. */
@@ -138,11 +141,10 @@ static void choose(const struct learner *l, uint32_t type)
         bool other = !(winners >> s & 1) && l->confirmed[type][s] > next;
         next = other ? l->confirmed[type][s] : next;
     }
-    /* Two leaves that changed places are many cables; no other reading has half as many right. */
+    /* Two leaves that changed places are many cables: by either count it may be clear. */
     uint64_t asked = l->asked[type];
-    bool clear = (uint64_t)best * 100 >= asked * HALF_PERCENT &&
-                 (uint64_t)next * 100 <= asked * OTHERS_PERCENT;
-    if (best && (clear || (uint64_t)best * 100 >= asked * CONFIRMED_PERCENT)) {
+    bool clear = (uint64_t)next * 2 <= best || asked - next >= 2 * (asked - best);
+    if (best && clear && (uint64_t)best * 2 >= asked) {
         l->spelling->systems[type] = winners;
         l->spelling->assumed[type] = 1;
     }

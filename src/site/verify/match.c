@@ -24,6 +24,7 @@ struct matcher {
     uint8_t *unread;         /* by device of the design: a port of it was told and not read */
     bool one_sided;          /* some link is told by one of its ends alone */
     MYR_VEC(struct myr_cabling_end) foreign; /* ends that are none of the design */
+    MYR_VEC(uint8_t) foreign_unread;         /* of these: ports of known devices, not read */
 };
 
 /* Of the networks that are judged; ports of others have no plan and no flag. */
@@ -62,6 +63,7 @@ static uint32_t add_foreign(struct matcher *matcher, struct myr_cabling_end end)
 {
     MYR_ASSERT(end.device < matcher->cabling->devices.count);
     myr_vec_push(&matcher->foreign, end);
+    myr_vec_push(&matcher->foreign_unread, 0);
     return matcher->verify->design->port_count + (uint32_t)matcher->foreign.count - 1;
 }
 
@@ -209,6 +211,7 @@ static void resolve_link(struct matcher *matcher, uint32_t index)
     if ((a == MYR_NONE || b == MYR_NONE) && place_of(matcher, far.device) != MYR_NONE &&
         !identify_is_spare(identify, far)) {
         note_unread(matcher, far);
+        matcher->foreign_unread.items[matcher->foreign_unread.count - 1] = 1;
     }
 }
 
@@ -252,7 +255,9 @@ static void resolve_all(struct matcher *matcher)
     uint32_t foreign = (uint32_t)matcher->foreign.count;
     verify->vertex_count = verify->design->port_count + foreign;
     verify->foreign = MYR_ARENA_NEW(verify->arena, struct myr_cabling_end, foreign);
+    matcher->job->foreign_unread = MYR_ARENA_NEW(verify->arena, uint8_t, foreign);
     if (foreign) {
+        memcpy(matcher->job->foreign_unread, matcher->foreign_unread.items, foreign);
         memcpy(verify->foreign, matcher->foreign.items, foreign * sizeof(*verify->foreign));
     }
     uint32_t *plan = MYR_ARENA_NEW(verify->arena, uint32_t, verify->vertex_count);
@@ -550,11 +555,15 @@ int verify_match(struct verify_job *job, struct myr_err *err)
     fill_plan(job);
     resolve_all(&matcher);
     myr_vec_done(&matcher.foreign); /* the verify has its own copy */
+    myr_vec_done(&matcher.foreign_unread);
     MYR_TRY(match_lists(&matcher, err));
     if (matcher.one_sided) { /* lists of cables have none: six walks over all links less */
         match_one_sided(&matcher);
     }
     note_looked(job);
+    if (matcher.one_sided) {
+        verify_note_silent(job);
+    }
     note_open_devices(&matcher);
     return MYR_OK;
 }

@@ -1,3 +1,4 @@
+#include "hosts/hosts.h"
 #include "myriad/text/amount.h"
 #include "verify/verify.h"
 
@@ -13,6 +14,18 @@ void verify_found_name(const struct myr_verify *verify, uint32_t found, struct m
         myr_buf_put(buf, device->name.data, device->name.len);
     } else {
         myr_buf_printf(buf, "0x%016llx", (unsigned long long)device->guid);
+    }
+}
+
+/* Of one NIC the name of its host. */
+void verify_host_name(const struct myr_verify *verify, uint32_t found, struct myr_buf *buf)
+{
+    struct myr_str host, nic;
+    if (verify->cabling->numbered &&
+        hosts_split(verify->cabling->devices.items[found].name, &host, &nic)) {
+        myr_buf_put(buf, host.data, host.len);
+    } else {
+        verify_found_name(verify, found, buf);
     }
 }
 

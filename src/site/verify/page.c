@@ -60,7 +60,8 @@ static void show_patterns(const struct myr_verify *verify, struct myr_answer *an
 }
 
 /* "3 moves, 1 new cable; nothing shorter exists" */
-static const char *numbers(struct myr_answer *answer, const struct myr_repair *repair)
+static const char *numbers(struct myr_answer *answer, const struct myr_repair *repair,
+                           uint32_t open_chains)
 {
     struct myr_arena *arena = answer->arena;
     const char *text = myr_arena_printf(arena, "%s", MYR_COUNT(repair->moves, "move"));
@@ -71,6 +72,9 @@ static const char *numbers(struct myr_answer *answer, const struct myr_repair *r
         text = myr_arena_printf(arena, "%s, %s to take out", text, MYR_GROUPED(repair->removes));
     }
     /* Whether anything shorter exists is known only of an exact one. */
+    if (open_chains) {
+        return myr_arena_printf(arena, "%s of what was read; the least of all is not known", text);
+    }
     return repair->exact ? myr_arena_printf(arena, "%s; nothing shorter exists", text)
                          : myr_arena_printf(arena, "%s; at least %s", text,
                                             MYR_COUNT(repair->lower_bound, "move"));
@@ -171,38 +175,18 @@ static void show_degraded(const struct myr_verify *verify, struct myr_answer *an
 /* Three ways, so that people can weigh plugs against labels. */
 static void show_choices(const struct myr_verify *verify, struct myr_answer *answer)
 {
-    if (verify->labelled.components == 0) {
+    if (verify->labelled.components + verify->open_chains == 0) {
         return;
     }
     myr_answer_heading(answer, "Repair");
-    myr_answer_fact(answer, "  as labelled", "%s", numbers(answer, &verify->labelled));
-    myr_answer_fact(answer, "  as equivalent", "%s", numbers(answer, &verify->equivalent));
+    myr_answer_fact(answer, "  as labelled", "%s",
+                    numbers(answer, &verify->labelled, verify->open_chains));
+    myr_answer_fact(answer, "  as equivalent", "%s",
+                    numbers(answer, &verify->equivalent, verify->open_chains));
     myr_answer_fact(answer, "  relabel", "%s and %s of the plan, then %s",
                     MYR_COUNT(verify->relabel_links, "link"),
-                    MYR_COUNT(verify->relabel_devices, "device"),
+                    MYR_COUNT(verify->relabel_devices + verify->renamed_count, "device"),
                     MYR_COUNT(verify->relabel_moves, "move"));
-}
-
-/* Devices that have each other's cables need no plug to be moved, but each other's names. */
-static void show_renames(const struct myr_verify *verify, struct myr_answer *answer)
-{
-    const struct myr_design *design = verify->design;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
-    MYR_CLEANUP(myr_buf_done) struct myr_buf other = {};
-    if (verify->relabel_devices == 0) {
-        return;
-    }
-    myr_answer_heading(answer, "Rename %s, then %s", MYR_COUNT(verify->relabel_devices, "device"),
-                       MYR_COUNT(verify->relabel_moves, "move"));
-    for (uint32_t d = 0; d < design->device_count; d++) {
-        if (verify->renames[d] != MYR_NONE) {
-            myr_buf_clear(&name);
-            myr_buf_clear(&other);
-            myr_design_name(design, d, &name);
-            myr_design_name(design, verify->renames[d], &other);
-            myr_answer_para(answer, "give %s the name %s", name.data, other.data);
-        }
-    }
 }
 
 /* Names before plugs: renaming may make most steps needless. */
@@ -213,7 +197,7 @@ static void show_steps(const struct myr_verify *verify, struct myr_answer *answe
     if (repair->step_count == 0) {
         return;
     }
-    show_renames(verify, answer);
+    verify_show_renames(verify, answer);
     myr_answer_heading(answer, "Steps, %s, in walking order%s",
                        verify->options.equivalent ? "as equivalent" : "as labelled",
                        verify->relabel_devices ? ", if the names are to stay" : "");
@@ -308,6 +292,10 @@ static void note_assumed(const struct myr_verify *verify, struct notes *notes)
     verify_assumed_text(verify, &line);
     if (verify->assumed_count) {
         note(notes, "%s", line.data);
+    }
+    if (verify_is_against_order(verify)) {
+        note(notes, "that is not the order of their names: either these hosts count so, or the "
+                    "same cables are exchanged on all of them");
     }
     if (verify->few_hosts) {
         note(notes,
@@ -484,8 +472,11 @@ static const char *verdict(const struct myr_verify *verify)
     /* Not seen, not read, or read in part. */
     uint32_t open =
         verify->counts[MYR_STATE_UNSEEN] + verify->counts[MYR_STATE_UNREAD] + verify->unread_count;
-    return seen == 0                              ? "nothing of it was seen, nothing is known"
-           : bad                                  ? "not as planned"
+    return seen == 0               ? "nothing of it was seen, nothing is known"
+           : bad                   ? "not as planned"
+           : verify->renamed_count ? "its cables are as planned, names of hosts are not"
+           : verify->replaced_count
+               ? "its cables are as planned, but devices are not those that are bound"
            : open == 0                            ? "as planned"
            : verify->counts[MYR_STATE_RIGHT] == 0 ? "nothing of it was read, nothing is known"
            : verify->options.partial
@@ -498,6 +489,9 @@ static const char *verdict(const struct myr_verify *verify)
 void myr_verify_page(const struct myr_verify *verify, struct myr_answer *answer)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf not_judged = {};
+    if (verify_is_against_order(verify)) {
+        myr_buf_put_lit(&not_judged, "; NICs are not in the order of their names (see the notes)");
+    }
     put_not_judged(verify, &not_judged);
     myr_answer_para(answer, "%s: %s%s", myr_design_str(verify->design, verify->design->head->name),
                     verdict(verify), not_judged.len ? not_judged.data : "");
@@ -506,6 +500,8 @@ void myr_verify_page(const struct myr_verify *verify, struct myr_answer *answer)
     show_patterns(verify, answer);
     show_degraded(verify, answer);
     show_unread(verify, answer);
+    verify_show_replaced(verify, answer);
+    verify_show_renamed(verify, answer);
     show_choices(verify, answer);
     show_notes(verify, answer);
     show_steps(verify, answer);

@@ -28,6 +28,7 @@ struct finder {
     const struct myr_design *design;
     uint8_t *explained; /* by port */
     uint32_t *home;     /* by device: whose cables it has; MYR_NONE */
+    uint8_t *renamed;   /* by device: its name is that of a host which stands elsewhere */
     MYR_VEC(struct displaced) displaced;
     MYR_VEC(struct myr_pattern) patterns;
     MYR_VEC(uint32_t) chain; /* devices */
@@ -167,10 +168,24 @@ static void fill_homes(struct finder *finder)
     }
 }
 
+/* Ports that would be wrong if the names of the hosts were to stay. */
+static uint32_t count_renamed(const struct finder *finder, uint32_t place)
+{
+    const struct myr_design *design = finder->design;
+    uint32_t ports = 0;
+    for (uint32_t p = design->first_port[place]; p < design->first_port[place + 1]; p++) {
+        ports += finder->verify->found[p] != MYR_NONE ? 2 : 0;
+    }
+    return ports;
+}
+
 static uint32_t explain_device(struct finder *finder, uint32_t device)
 {
     const struct myr_design *design = finder->design;
     uint32_t ports = 0;
+    if (finder->renamed[device]) {
+        return count_renamed(finder, finder->home[device]);
+    }
     for (uint32_t p = design->first_port[device]; p < design->first_port[device + 1]; p++) {
         uint32_t home = home_of(finder->verify, p);
         if (home != MYR_NONE && design->port_device[home] == finder->home[device] &&
@@ -223,7 +238,8 @@ static bool moved_whole(const struct finder *finder, uint32_t device)
                  index_of(design, p) == index_of(design, home);
     }
     MYR_ASSERT(moved <= design->first_port[device + 1] - design->first_port[device]);
-    return moved * 4 > planned * 3; /* a few plugs may be wrong in their own way */
+    return moved * 2 >
+           planned; /* fewer cables are left unexplained; plugs may be wrong in their own way */
 }
 
 /* Devices that only need each other's names. */
@@ -290,6 +306,13 @@ static void find_displaced(struct finder *finder)
     MYR_CLEANUP(myr_free_at) uint8_t *is_home = myr_xcalloc((size_t)devices + 1, 1);
     collect_displaced(finder);
     fill_homes(finder);
+    for (uint32_t i = 0; i < finder->verify->renamed_count; i++) {
+        const struct myr_renamed *row = &finder->verify->renamed[i];
+        if (row->called != MYR_NONE) {
+            finder->home[row->called] = row->is;
+            finder->renamed[row->called] = 1;
+        }
+    }
     for (uint32_t d = 0; d < devices; d++) {
         if (finder->home[d] != MYR_NONE) {
             is_home[finder->home[d]] = 1;
@@ -315,7 +338,7 @@ static void find_displaced(struct finder *finder)
              * An open row ends at a device that has nobody's cables: names alone cannot put it
              * right.
              */
-            if (closed) {
+            if (closed && !finder->renamed[finder->chain.items[0]]) {
                 note_renames(finder);
             }
             put_devices(finder);
@@ -555,6 +578,7 @@ void pattern_find(struct myr_verify *verify)
     finder.explained = MYR_ARENA_NEW(verify->arena, uint8_t, verify->design->port_count);
     finder.home = MYR_ARENA_NEW(verify->arena, uint32_t, verify->design->device_count);
     memset(finder.home, 0xFF, verify->design->device_count * sizeof(uint32_t));
+    finder.renamed = MYR_ARENA_NEW(verify->arena, uint8_t, verify->design->device_count);
     verify->renames = MYR_ARENA_NEW(verify->arena, uint32_t, verify->design->device_count);
     memset(verify->renames, 0xFF, verify->design->device_count * sizeof(uint32_t));
     /* From the largest cause to the smallest: a port that one explains is not asked again. */

@@ -258,9 +258,12 @@ static void devices_with_all_of_anothers_cables_need_its_name(void **state)
     exchange_devices(f, SPINE + 1, SPINE + 3, 0, RAILS * PAIR);
     expect(f, "devices-exchanged 32: spine/p0-1, spine/p0-3\n"
               "rename spine/p0-1 to spine/p0-3, spine/p0-3 to spine/p0-1");
-    /* Six of eight plugs are three quarters: not enough to take a spine for another one. */
-    exchange_devices(f, SPINE + 1, SPINE + 3, 0, 2);
-    expect(f, "devices-exchanged 24: spine/p0-1, spine/p0-3\n");
+    /* As long as a name explains more cables than it leaves: half of eight plugs are none. */
+    exchange_devices(f, SPINE + 1, SPINE + 3, 0, 3);
+    expect(f, "devices-exchanged 20: spine/p0-1, spine/p0-3\n"
+              "rename spine/p0-1 to spine/p0-3, spine/p0-3 to spine/p0-1");
+    exchange_devices(f, SPINE + 1, SPINE + 3, 3, 4);
+    expect(f, "");
 }
 
 static void rows_of_hosts_that_stand_one_off_are_named_up_to_four(void **state)

@@ -238,6 +238,11 @@ static void count_strangers(struct structure *s, const struct coloured_list *lis
     }
 }
 
+static void unit_list_done(struct unit_list *list)
+{
+    free(list->items);
+}
+
 static void coloured_list_done(struct coloured_list *list)
 {
     free(list->items);
@@ -260,29 +265,140 @@ static void init_colours(const struct structure *s, struct colours *colours)
     start_colours(s, colours);
 }
 
-/* Hosts by all of their NICs, then ports by what most devices of a type call them. */
-static void settle_names(struct structure *s)
+/* Its name, or what was bound, said otherwise: the wiring has another place for it. */
+static void release(struct structure *s, uint32_t found)
 {
-    struct unit_list units = {};
-    if (s->open_count) {
-        hosts_elect(&s->hosts, s->identify, &s->ends, &units);
+    struct myr_port_span *own = &s->identify->devices[found];
+    MYR_ASSERT(!s->open[found]);
+    if (own->count && s->taken[own->first] == found + 1) {
+        s->taken[own->first] = 0;
     }
-    naming_collect(s->identify, &s->ends, &units);
-    naming_settle(s->identify, s->verify, &units);
-    for (size_t i = 0; i < units.count; i++) {
-        const struct unit *unit = &units.items[i];
-        /*
-         * InfiniBand's NIC is a device and gets its place; elsewhere a port of a known device gets
-         * a name.
-         */
-        if (unit->port != MYR_NONE && s->cabling->numbered) {
-            structure_accept(s, unit->found, (struct myr_port_span){unit->port, 1},
-                             unit->planned == unit->port, unit->planned != MYR_NONE);
-        } else if (unit->port != MYR_NONE) {
-            identify_alias(s->identify, unit->found, unit->name, unit->port);
+    *own = (struct myr_port_span){0, 0};
+    s->open[found] = 1;
+    s->open_count++;
+    for (size_t i = 0; s->identify->voted[found] && i < s->named.count; i++) {
+        if (s->named.items[i].found == found) {
+            s->named.items[i] = s->named.items[--s->named.count];
+            s->identify->voted[found] = 0;
         }
     }
-    free(units.items);
+}
+
+/* Whoever has left its place first, so that others may have it. */
+static void release_hosts(struct structure *s, const struct unit_list *units)
+{
+    const struct myr_design *design = s->design;
+    for (uint32_t h = 0; h < s->hosts.count && !s->cabling->numbered; h++) {
+        const struct host *host = &s->hosts.items[h];
+        struct myr_port_span own = s->identify->devices[host->found];
+        if (own.count && design->port_device[own.first] != host->node) {
+            release(s, host->found);
+        }
+    }
+    for (size_t i = 0; i < units->count && s->cabling->numbered; i++) {
+        const struct unit *unit = &units->items[i];
+        struct myr_port_span own = s->identify->devices[unit->found];
+        bool host = s->hosts.items[unit->host].called != MYR_NONE;
+        if (host && own.count && design->port_device[own.first] != unit->device) {
+            release(s, unit->found);
+        }
+    }
+}
+
+static void accept_hosts(struct structure *s)
+{
+    for (uint32_t h = 0; h < s->hosts.count && !s->cabling->numbered; h++) {
+        const struct host *host = &s->hosts.items[h];
+        struct myr_port_span place = host->node == MYR_NONE
+                                         ? (struct myr_port_span){0, 0}
+                                         : identity_of_device(s->design, host->node);
+        if (s->open[host->found] && place.count && !s->taken[place.first]) {
+            structure_accept(s, host->found, place, 0, host->unit_count);
+        }
+    }
+}
+
+/*
+ * InfiniBand's NIC is a device and gets its place; elsewhere a port of a known device gets a name.
+ */
+static void accept_unit(struct structure *s, const struct unit *unit)
+{
+    struct myr_cabling_end end = {unit->found, unit->name};
+    if (unit->port == MYR_NONE) {
+        return;
+    }
+    if (!s->cabling->numbered) {
+        if (identify_port(s->identify, end) != unit->port) {
+            identify_alias(s->identify, unit->found, unit->name, unit->port);
+        }
+    } else if (s->open[unit->found] && !s->taken[unit->port]) {
+        structure_accept(s, unit->found, (struct myr_port_span){unit->port, 1},
+                         unit->planned == unit->port, unit->planned != MYR_NONE);
+    }
+}
+
+static void tell_units(const struct hosts *hosts, struct unit_list *units)
+{
+    for (size_t i = 0; i < units->count; i++) {
+        units->items[i].device = hosts->items[units->items[i].host].node;
+    }
+}
+
+/*
+ * Hosts that are called as other places than theirs are to be renamed, and with them those whose
+ * names go on where the plan's end; alone these are names of the site's own.
+ */
+static void put_renamed(struct structure *s)
+{
+    struct myr_verify *verify = s->verify;
+    bool any = false;
+    verify->renamed = MYR_ARENA_NEW(verify->arena, struct myr_renamed, s->hosts.count);
+    for (uint32_t h = 0; h < s->hosts.count; h++) {
+        const struct host *host = &s->hosts.items[h];
+        any = any ||
+              (host->node != MYR_NONE && host->called != MYR_NONE && host->node != host->called);
+    }
+    for (uint32_t h = 0; h < s->hosts.count && any; h++) {
+        const struct host *host = &s->hosts.items[h];
+        bool other = host->node != MYR_NONE && host->node != host->called &&
+                     (host->called != MYR_NONE || host->beyond);
+        if (other) {
+            verify->renamed[verify->renamed_count++] =
+                (struct myr_renamed){host->found, host->called, host->node};
+        }
+    }
+}
+
+/*
+ * Hosts by all of their cables and by what they are called; ports by what hosts of one habit call
+ * them; and with that, which host is which once more: one question, until nothing changes.
+ */
+static void settle_names(struct structure *s)
+{
+    enum { ROUNDS = 4 };
+    MYR_CLEANUP(unit_list_done) struct unit_list units = {};
+    hosts_collect(&s->hosts, s->identify, &s->ends, &units);
+    hosts_count_anew(&s->hosts, s->identify, &units);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        bool changed = hosts_place(&s->hosts, s->identify, &units);
+        if (round && !changed) {
+            break;
+        }
+        tell_units(&s->hosts, &units);
+        naming_settle(s->identify, s->verify, &units);
+    }
+    release_hosts(s, &units);
+    accept_hosts(s);
+    for (size_t i = 0; i < units.count; i++) {
+        accept_unit(s, &units.items[i]);
+    }
+    for (uint32_t d = 0; d < s->cabling->devices.count && s->cabling->numbered; d++) {
+        uint32_t host = s->hosts.group[d];
+        uint32_t node = host == MYR_NONE ? MYR_NONE : s->hosts.items[host].node;
+        /* Whose NIC it is is told even where which one it is is not. */
+        s->identify->nodes[d] = node == MYR_NONE ? s->identify->nodes[d] : node;
+    }
+    put_renamed(s);
 }
 
 /* Round by round further out; whenever a device is named, from the beginning again. */
@@ -456,8 +572,8 @@ void identify_by_structure(struct identify *identify, struct myr_verify *verify)
     hosts_group(&s.hosts, identify);
     s.ends.cabling = s.cabling;
     join_chips(&s);
+    found_ends_fill(&s.ends, s.cabling, identify->arena);
     if (s.open_count) {
-        found_ends_fill(&s.ends, s.cabling, identify->arena);
         vote_and_learn(&s);
         by_neighbours(&s);
     }

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "verify/hosts.h"
+#include "hosts/hosts.h"
 
 struct structure {
     struct identify *identify;

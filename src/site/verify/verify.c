@@ -98,9 +98,9 @@ bool myr_verify_clean(const struct myr_verify *verify)
     }
     uint32_t open =
         verify->counts[MYR_STATE_UNSEEN] + verify->counts[MYR_STATE_UNREAD] + verify->unread_count;
-    return verify->counts[MYR_STATE_WRONG] + verify->counts[MYR_STATE_MISSING] +
-                   verify->counts[MYR_STATE_EXTRA] + verify->counts[MYR_STATE_DEGRADED] +
-                   verify->rogue_links ==
+    return verify->renamed_count + verify->replaced_count + verify->counts[MYR_STATE_WRONG] +
+                   verify->counts[MYR_STATE_MISSING] + verify->counts[MYR_STATE_EXTRA] +
+                   verify->counts[MYR_STATE_DEGRADED] + verify->rogue_links ==
                0 &&
            (verify->options.partial || open == 0);
 }
@@ -140,10 +140,23 @@ static const uint32_t *repair_as_equivalent(struct myr_verify *verify,
     }
     /* The gap is what the search could not rule out: no repair saves more moves than that. */
     uint32_t known = ret->exact ? ret->moves : ret->lower_bound;
+    /* What was not read may stand for any of it. */
+    gap = verify->open_chains ? known : gap;
     ret->lower_bound = known > gap ? known - gap : 0;
+    ret->exact = ret->exact && !verify->open_chains;
     MYR_ASSERT(ret->lower_bound <= ret->moves && steps_of(ret) <= steps_of(labelled));
     ret->exact = ret->exact && gap == 0;
     return worse ? graph->plan : plan;
+}
+
+/* Ends that were not read: of the design, or of a device that is known. */
+static bool verify_is_open(const struct verify_job *job, uint32_t vertex)
+{
+    const struct myr_verify *verify = job->verify;
+    if (!verify_is_foreign(verify, vertex)) {
+        return verify->state[vertex] == MYR_STATE_UNREAD;
+    }
+    return job->foreign_unread[vertex - verify->design->port_count];
 }
 
 /* The found cables as they are when devices get each other's names. */
@@ -155,6 +168,7 @@ static void repair_renamed(struct verify_job *job, struct myr_repair *ret)
     uint32_t *now = MYR_ARENA_NEW(verify->arena, uint32_t, count);
     uint32_t *found = MYR_ARENA_NEW(verify->arena, uint32_t, count);
     uint8_t *known = MYR_ARENA_NEW(verify->arena, uint8_t, design->port_count);
+    uint8_t *open = MYR_ARENA_NEW(verify->arena, uint8_t, count);
     uint8_t *state = MYR_ARENA_NEW(verify->arena, uint8_t, design->port_count);
     /* Where each port would be if devices had the names that their cables tell. */
     for (uint32_t v = 0; v < count; v++) {
@@ -166,6 +180,7 @@ static void repair_renamed(struct verify_job *job, struct myr_repair *ret)
         MYR_ASSERT(now[v] < count);
         /* Cables stay where they are; their ends get other names. */
         found[now[v]] = verify->found[v] == MYR_NONE ? MYR_NONE : now[verify->found[v]];
+        open[now[v]] = verify_is_open(job, v);
         if (v < design->port_count) {
             known[now[v]] = is_known(job, v);
         }
@@ -175,7 +190,9 @@ static void repair_renamed(struct verify_job *job, struct myr_repair *ret)
         bool both = known[p] && (verify->plan[p] == MYR_NONE || known[verify->plan[p]]);
         state[p] = both ? MYR_STATE_MISSING : MYR_STATE_UNSEEN;
     }
-    struct repair_graph graph = {design, verify->vertex_count, verify->plan, found, state};
+    uint32_t chains;
+    const uint32_t *readable = verify_readable_plan(verify, verify->plan, found, open, &chains);
+    struct repair_graph graph = {design, verify->vertex_count, readable, found, state};
     struct myr_repair labelled;
     repair_labelled(&graph, verify->arena, &labelled);
     const uint32_t *plan = repair_as_equivalent(verify, &graph, &labelled, ret);
@@ -187,7 +204,7 @@ static void accept_equivalent(struct verify_job *job, const uint32_t *plan)
 {
     struct myr_verify *verify = job->verify;
     for (uint32_t p = 0; p < verify->design->port_count; p++) {
-        if (!(job->flags[p] & VERIFY_JUDGED)) {
+        if (!(job->flags[p] & VERIFY_JUDGED) || job->open[p]) {
             continue;
         }
         /* A port without a cable either way is idle: the plan has moved elsewhere. */
@@ -206,9 +223,16 @@ static void accept_equivalent(struct verify_job *job, const uint32_t *plan)
 static void repair_all(struct verify_job *job)
 {
     struct myr_verify *verify = job->verify;
-    struct repair_graph graph = {verify->design, verify->vertex_count, verify->plan, verify->found,
+    job->open = MYR_ARENA_NEW(verify->arena, uint8_t, verify->vertex_count);
+    for (uint32_t v = 0; v < verify->vertex_count; v++) {
+        job->open[v] = verify_is_open(job, v);
+    }
+    const uint32_t *readable =
+        verify_readable_plan(verify, verify->plan, verify->found, job->open, &verify->open_chains);
+    struct repair_graph graph = {verify->design, verify->vertex_count, readable, verify->found,
                                  verify->state};
     repair_labelled(&graph, verify->arena, &verify->labelled);
+    verify->labelled.exact = verify->labelled.exact && !verify->open_chains;
     verify->repair = verify->labelled;
     /* Nothing differs: there is nothing to read in another way. */
     if (verify->labelled.components == 0) {
@@ -267,6 +291,7 @@ int myr_verify(struct myr_verify *ret, struct myr_arena *arena, const struct myr
     MYR_TRY(verify_match(&job, err));
     ret->name_conflicts = job.identify.name_conflicts;
     ret->places = job.identify.devices;
+    verify_find_replaced(ret);
     fill_states(&job);
     pattern_find(ret);
     repair_all(&job);

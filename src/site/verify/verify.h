@@ -25,14 +25,26 @@ struct verify_job {
     struct spelling spelling;
     struct myr_port_names names; /* the built-in rules, where no others were given */
     uint8_t *flags;              /* by port of the design */
+    uint8_t *foreign_unread;     /* by foreign vertex: a port of a known device, not read */
+    uint8_t *open;               /* by vertex: it hangs together with an end that was not read */
     MYR_VEC(struct verify_repeat) repeats;
     uint8_t *planes; /* by port: how often its link was told by another chip of the same box */
 };
 
 /* plan, found, found_link and foreign of the verify, and the flags. */
 MYR_MUST_USE int verify_match(struct verify_job *job, struct myr_err *err);
+/* Places where what was bound is not what stands there. */
+void verify_find_replaced(struct myr_verify *verify);
+/* Hosts that are told of by their switches alone: where they are not heard is no cable. */
+void verify_note_silent(struct verify_job *job);
 /* What of the plan was seen, by layer, pod and rack. */
 void verify_cover(struct myr_verify *verify);
+/*
+ * The plan without what hangs together with ends that were not read: nobody can say what is to be
+ * done there, or how little. Marks such vertices, and counts the chains.
+ */
+const uint32_t *verify_readable_plan(const struct myr_verify *verify, const uint32_t *plan,
+                                     const uint32_t *found, uint8_t *open, uint32_t *ret_chains);
 /* Which ports run slower than planned, or with errors. */
 void verify_degrade(struct verify_job *job);
 
@@ -43,12 +55,21 @@ static inline bool verify_is_foreign(const struct myr_verify *verify, uint32_t v
 
 /* How a source names a device; its GUID where it has no name. */
 void verify_found_name(const struct myr_verify *verify, uint32_t found, struct myr_buf *buf);
+/* The host's alone where it is one of its NICs. */
+void verify_host_name(const struct myr_verify *verify, uint32_t found, struct myr_buf *buf);
 /* Name and GUID, as far as they are known. */
 void verify_found_label(const struct myr_verify *verify, uint32_t found, struct myr_buf *buf);
 
 /* The design's name of the port that was assumed. */
 void verify_assumed_port(const struct myr_verify *verify, const struct myr_assumed *row,
                          struct myr_buf *buf);
+
+/* What of names is on the page, each with its heading where there is any. */
+void verify_show_renamed(const struct myr_verify *verify, struct myr_answer *answer);
+void verify_show_replaced(const struct myr_verify *verify, struct myr_answer *answer);
+void verify_show_renames(const struct myr_verify *verify, struct myr_answer *answer);
+/* Some hosts call their NICs in another order than the plan has them. */
+bool verify_is_against_order(const struct myr_verify *verify);
 
 /* All that was assumed as one sentence; nothing where nothing was. */
 void verify_assumed_text(const struct myr_verify *verify, struct myr_buf *buf);

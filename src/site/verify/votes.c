@@ -115,6 +115,7 @@ void structure_accept(struct structure *s, uint32_t found, struct myr_port_span 
                                    nics_beside(s, identity.first) > 1;
     s->identify->any_by_cable = s->identify->any_by_cable || s->identify->by_cable[found];
     s->identify->devices[found] = identity;
+    s->identify->voted[found] = 1;
     s->taken[identity.first] = found + 1;
     s->open[found] = 0;
     s->open_count--;

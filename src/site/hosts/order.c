@@ -1,8 +1,24 @@
 #include <stdlib.h>
 
-#include "verify/namer.h"
+#include "hosts/namer.h"
 
 /* Names as systems count them, and the ports that follow from their order. */
+
+enum { KEY_NUMBER_BYTES = 4 };
+
+struct myr_str naming_key(uint32_t number, struct myr_str name, char ret[NAMING_KEY_MAX])
+{
+    size_t len = KEY_NUMBER_BYTES;
+    for (uint32_t i = 0; i < KEY_NUMBER_BYTES; i++) {
+        ret[i] = (char)(number >> (8 * i));
+    }
+    for (size_t i = 0; i < name.len && len < NAMING_KEY_MAX; i++) {
+        if (name.data[i] != ' ') {
+            ret[len++] = naming_small(name.data[i]);
+        }
+    }
+    return (struct myr_str){ret, len};
+}
 
 /* "eth0" is a port of the service network in the design, and perhaps a NIC of another one here. */
 bool naming_is_judged(const struct namer *n, uint32_t type, uint32_t index)
@@ -14,6 +30,16 @@ bool naming_is_judged(const struct namer *n, uint32_t type, uint32_t index)
         }
     }
     return false;
+}
+
+uint32_t naming_judged_ports(const struct namer *n, uint32_t type)
+{
+    const struct myr_devtype *devtype = &n->identify->design->devtypes[type];
+    uint32_t ports = 0;
+    for (uint32_t g = 0; g < devtype->group_count; g++) {
+        ports += n->identify->nets >> devtype->groups[g].net & 1 ? devtype->groups[g].count : 0;
+    }
+    return ports;
 }
 
 struct myr_str naming_device_word(struct myr_str name, char ret[NAMING_WORD_MAX])
@@ -31,28 +57,55 @@ struct myr_str naming_device_word(struct myr_str name, char ret[NAMING_WORD_MAX]
     return (struct myr_str){ret, text.len};
 }
 
+static uint32_t digit_of(char c, bool hex)
+{
+    c = naming_small(c);
+    return c >= '0' && c <= '9'          ? (uint32_t)(c - '0')
+           : hex && c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a') + 10
+                                         : 16;
+}
+
+/* The "4f" of "rocep4fs0f0", a PCI bus: between 'p' and 's' and a number. 0: there is none. */
+static size_t bus_length(struct myr_str name, size_t at)
+{
+    size_t end = at;
+    while (end < name.len && digit_of(name.data[end], true) < 16) {
+        end++;
+    }
+    bool bus = at && naming_small(name.data[at - 1]) == 'p' && end + 1 < name.len &&
+               naming_small(name.data[end]) == 's' && digit_of(name.data[end + 1], false) < 16;
+    return bus ? end - at : 0;
+}
+
+/* A number at this place, which it ends behind; 0 and the same place: there is none. */
+static uint64_t take_number(struct myr_str name, size_t *at)
+{
+    size_t bus = bus_length(name, *at), first = *at;
+    uint64_t value = 0;
+    /* Some write the bus in tens, some in sixteens: read in sixteens both stay in their order. */
+    for (; *at < name.len && value < UINT32_MAX && (bus == 0 || *at < first + bus) &&
+           digit_of(name.data[*at], bus > 0) < 16;
+         ++*at) {
+        value = value * (bus ? 16 : 10) + digit_of(name.data[*at], bus > 0);
+    }
+    return value;
+}
+
 /* "ibp26s0" stands before "IBP156s0": numbers count, whatever is between them. */
 static int compare_counted(struct myr_str a, struct myr_str b)
 {
     size_t i = 0, j = 0;
     while (i < a.len && j < b.len) {
-        uint64_t x = 0, y = 0;
-        bool digits = a.data[i] >= '0' && a.data[i] <= '9' && b.data[j] >= '0' && b.data[j] <= '9';
-        if (!digits) {
-            if (naming_small(a.data[i]) != naming_small(b.data[j])) {
-                return naming_small(a.data[i]) < naming_small(b.data[j]) ? -1 : 1;
+        size_t first = i, other = j;
+        uint64_t x = take_number(a, &i), y = take_number(b, &j);
+        if (i == first || j == other) {
+            i = first;
+            j = other;
+            char left = naming_small(a.data[i++]), right = naming_small(b.data[j++]);
+            if (left != right) {
+                return left < right ? -1 : 1;
             }
-            i++;
-            j++;
-            continue;
-        }
-        for (; i < a.len && a.data[i] >= '0' && a.data[i] <= '9' && x < UINT32_MAX; i++) {
-            x = x * 10 + (uint64_t)(a.data[i] - '0');
-        }
-        for (; j < b.len && b.data[j] >= '0' && b.data[j] <= '9' && y < UINT32_MAX; j++) {
-            y = y * 10 + (uint64_t)(b.data[j] - '0');
-        }
-        if (x != y) {
+        } else if (x != y) {
             return x < y ? -1 : 1;
         }
     }
@@ -66,13 +119,13 @@ static int compare_meanings(const void *left, const void *right)
 }
 
 /* The names of most hosts of a type, as systems count them. */
-static uint32_t list_in_order(const struct namer *n, uint32_t type, struct meaning **ret)
+static uint32_t list_in_order(const struct namer *n, uint32_t habit, struct meaning **ret)
 {
     uint32_t count = 0;
     for (size_t i = 0; i < n->meanings.count; i++) {
         struct meaning *one = &n->meanings.items[i];
         bool other_card = one->known && one->index == MYR_NONE;
-        if (one->type == type && !other_card && (uint64_t)one->hosts * 2 >= n->hosts[one->type]) {
+        if (one->habit == habit && !other_card && (uint64_t)one->hosts * 2 >= n->hosts[habit]) {
             ret[count++] = one;
         }
     }
@@ -151,11 +204,11 @@ static struct card_order rising_order(struct meaning *const *names, uint32_t cou
     return (struct card_order){0, 0, 1};
 }
 
-void naming_decide_by_order(struct namer *n, uint32_t type)
+void naming_decide_by_order(struct namer *n, uint32_t habit)
 {
-    uint32_t ports = n->identify->design->devtypes[type].groups[0].count;
+    uint32_t ports = n->identify->design->devtypes[n->types[habit]].groups[0].count;
     struct meaning **names = MYR_ARENA_NEW(n->identify->arena, struct meaning *, n->meanings.count);
-    uint32_t count = list_in_order(n, type, names);
+    uint32_t count = list_in_order(n, habit, names);
     struct card_order order = rising_order(names, count, 0, ports);
     if (order.ports) {
         fill_gaps(names, count, order);
@@ -182,12 +235,54 @@ static bool has_own_numbers(struct meaning *const *names, uint32_t count, uint32
     return true;
 }
 
-/* Two plugs that changed places break the order; where names are too few for that, nothing does. */
-bool naming_is_natural(const struct namer *n, uint32_t type)
+/* Whether two names are one word with other numbers in it: only such have an order. */
+static bool is_one_word(struct myr_str a, struct myr_str b)
 {
+    size_t i = 0, j = 0;
+    while (i < a.len && j < b.len) {
+        size_t first = i, other = j;
+        (void)take_number(a, &i);
+        (void)take_number(b, &j);
+        if ((i == first) != (j == other)) {
+            return false;
+        }
+        if (i == first && naming_small(a.data[i++]) != naming_small(b.data[j++])) {
+            return false;
+        }
+    }
+    return i == a.len && j == b.len;
+}
+
+bool naming_is_against_order(const struct namer *n, uint32_t habit)
+{
+    const struct myr_devtype *devtype = &n->identify->design->devtypes[n->types[habit]];
+    struct meaning **names = MYR_ARENA_NEW(n->identify->arena, struct meaning *, n->meanings.count);
+    uint32_t count = list_in_order(n, habit, names), decided = 0;
+    struct meaning **told = MYR_ARENA_NEW(n->identify->arena, struct meaning *, count);
+    for (uint32_t i = 0; i < count; i++) {
+        told[decided] = names[i];
+        decided += names[i]->index != MYR_NONE;
+        if (!is_one_word(names[0]->text, names[i]->text)) {
+            return false;
+        }
+    }
+    for (uint32_t g = 0; g < devtype->group_count && decided; g++) {
+        if (told[0]->index - devtype->groups[g].first < devtype->groups[g].count) {
+            return !rising_order(told, decided, devtype->groups[g].first, devtype->groups[g].count)
+                        .ports &&
+                   !has_own_numbers(told, decided, devtype->groups[g].first);
+        }
+    }
+    return false;
+}
+
+/* Two plugs that changed places break the order; where names are too few for that, nothing does. */
+bool naming_is_natural(const struct namer *n, uint32_t habit)
+{
+    uint32_t type = n->types[habit];
     const struct myr_devtype *devtype = &n->identify->design->devtypes[type];
     struct meaning **names = MYR_ARENA_NEW(n->identify->arena, struct meaning *, n->meanings.count);
-    uint32_t count = list_in_order(n, type, names), ports = 0, first = MYR_NONE, end = 0;
+    uint32_t count = list_in_order(n, habit, names), ports = 0, first = MYR_NONE, end = 0;
     for (uint32_t g = 0; g < devtype->group_count; g++) {
         const struct myr_port_group *group = &devtype->groups[g];
         if (naming_is_judged(n, type, group->first)) {

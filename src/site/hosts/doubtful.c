@@ -1,4 +1,4 @@
-#include "verify/naming.h"
+#include "hosts/naming.h"
 
 /*
  * Whose cables a switch has, before anything is known of hosts: by cables between switches alone.
