@@ -46,6 +46,12 @@ struct myr_stack {
     bool shared_scales;       /* fp8 scales are agreed on by all ranks, each micro-batch */
     bool low_dispatch;        /* tokens go to experts in fp8 */
     bool fused_loss;          /* one kernel or graph from logits to their gradient */
+    bool low_gradients;       /* kept and sent in bf16 */
+    bool whole_sequence;      /* tensor groups cannot cut the sequence */
+    bool blocks;              /* can make some layers of a chunk again, not only all */
+    bool reorders;            /* can put stages before replicas in the order of ranks */
+    bool cuts;                /* can give outer stages a number of layers of their own */
+    bool shards;              /* can cut state over part of the replicas */
     enum myr_weights weights; /* that it trains with where nothing says otherwise */
     struct myr_recipe recipe; /* where no rule says otherwise */
     int kernel_constant;      /* index of the release's kernel factor, or -1 */

@@ -274,6 +274,7 @@ void myr_fit_habits(const struct myr_fit_case *it, struct myr_layout *layout)
                                                            : MYR_KERNELS_EAGER;
     layout->recompute_parts = recipe->of[MYR_CAPABILITY_PARTS];
     layout->fused_loss = it->stack->fused_loss;
+    layout->gradient_bytes = it->stack->low_gradients ? 2 : 0;
     layout->low_kept = it->stack->low_dispatch; /* who sends tokens so keeps them so */
 }
 

@@ -215,7 +215,12 @@ static int read_stack(struct myr_arena *arena, const struct myr_doc *map, struct
         flag(map, "shared_scales", &ret->shared_scales, err) < 0 ||
         flag(map, "low_dispatch", &ret->low_dispatch, err) < 0 ||
         flag(map, "fused_loss", &ret->fused_loss, err) < 0 ||
-        fit_recipe_read(map, &stated, err) < 0 || read_schedules(map, &ret->schedules, err) < 0 ||
+        flag(map, "low_gradients", &ret->low_gradients, err) < 0 ||
+        flag(map, "whole_sequence", &ret->whole_sequence, err) < 0 ||
+        flag(map, "blocks", &ret->blocks, err) < 0 ||
+        flag(map, "reorders", &ret->reorders, err) < 0 || flag(map, "cuts", &ret->cuts, err) < 0 ||
+        flag(map, "shards", &ret->shards, err) < 0 || fit_recipe_read(map, &stated, err) < 0 ||
+        read_schedules(map, &ret->schedules, err) < 0 ||
         (myr_doc_get(map, "kernel") && text(arena, map, "kernel", &kernel, err) < 0)) {
         return MYR_EINVAL;
     }

@@ -215,7 +215,7 @@ static void recipe_layout(const struct fit_row *r, struct myr_run *run)
     layout->offload_layers = run->offload_layers;
 }
 
-/* DualPipe is HAI-LLM's; performance recipes of the NeMo line reduce gradients in bf16. */
+/* DualPipe is HAI-LLM's. */
 static void stack_habits(struct myr_run *run)
 {
     struct myr_layout *layout = &run->layout;
@@ -224,9 +224,6 @@ static void stack_habits(struct myr_run *run)
     if (strcmp(stack->line, "HAI-LLM") == 0 && !chunks && layout->pp > 1 && layout->pp % 2 == 0) {
         layout->schedule = MYR_SCHEDULE_DUALPIPE;
         run->open &= ~(uint32_t)MYR_RUN_OPEN_VP;
-    }
-    if (strcmp(stack->line, "NeMo") == 0 || strcmp(stack->line, "Megatron-Bridge") == 0) {
-        layout->gradient_bytes = 2;
     }
 }
 

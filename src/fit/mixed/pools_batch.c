@@ -355,7 +355,7 @@ static void try_cut(struct opened *o, const struct myr_layout *layout, uint32_t 
     struct myr_layout wide = *layout;
     struct fit_share shares[MYR_FIT_POOLS_MAX];
     wide.dp = o->all_replicas;
-    uint32_t order_count = fit_orders(&wide, orders);
+    uint32_t order_count = fit_orders(&o->x->space, &wide, orders);
     if (!list_ways(o, *layout, chunk_most)) {
         return;
     }
@@ -495,6 +495,7 @@ static void open_shape(struct opened *o, struct myr_layout layout, const struct 
     layout.vp = shape->vp;
     layout.first_layers = shape->first_layers;
     layout.last_layers = shape->last_layers;
+    layout.output_counts = shape->output_counts;
     for (int s = MYR_SCHEDULE_1F1B; s <= MYR_SCHEDULE_ZERO_BUBBLE; s++) {
         layout.schedule = (enum myr_schedule)s;
         if ((shape->vp > 1) != (s == MYR_SCHEDULE_INTERLEAVED) ||

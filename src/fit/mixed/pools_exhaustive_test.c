@@ -117,6 +117,7 @@ static void a_batch_is_shared_as_trying_every_split_of_every_layout_shares_it(vo
 
 /* The same for pipelines: each part priced by itself, nothing left out by a bound. */
 struct piped {
+    const struct fit_space *space;
     const struct myr_fit_query *query;
     const struct myr_fit_pool *pools;
     double nic_gbps, best;
@@ -197,7 +198,7 @@ static void piped_shape(struct piped *p, struct myr_layout layout, const struct 
     layout.first_layers = shape->first_layers;
     layout.last_layers = shape->last_layers;
     layout.dp = 8;
-    uint32_t count = fit_orders(&layout, orders);
+    uint32_t count = fit_orders(p->space, &layout, orders);
     for (int s = MYR_SCHEDULE_1F1B; s <= MYR_SCHEDULE_ZERO_BUBBLE; s++) {
         layout.schedule = (enum myr_schedule)s;
         if ((shape->vp > 1) != (s == MYR_SCHEDULE_INTERLEAVED) ||
@@ -217,9 +218,9 @@ static void piped_shape(struct piped *p, struct myr_layout layout, const struct 
 static double piped_batch(const struct myr_fit_query *query, const struct myr_fit_pool *pools)
 {
     double nics[2] = {pools[0].device->nic_gbps, pools[1].device->nic_gbps};
-    struct piped p = {query, pools, fit_min(nics[0], nics[1]), 1e30, false};
-    struct myr_fit_query narrow = *query;
     struct fit_space space;
+    struct piped p = {&space, query, pools, fit_min(nics[0], nics[1]), 1e30, false};
+    struct myr_fit_query narrow = *query;
     struct myr_layout width;
     bool started = false;
     narrow.it.device = pools[0].device;

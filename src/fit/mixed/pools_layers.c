@@ -253,7 +253,7 @@ static void ask(struct fit_line_up *line, const struct question *question, bool 
     const struct fit_mixer *x = line->x;
     const struct myr_layout *layout = &question->layout;
     enum myr_axis orders[FIT_ORDERS_MAX][MYR_LAYOUT_ORDER_COUNT];
-    uint32_t order_count = fit_orders(layout, orders);
+    uint32_t order_count = fit_orders(&x->space, layout, orders);
     MYR_CLEANUP(myr_arena_done) struct myr_arena own;
     myr_arena_init(&own);
     line->arena = &own;

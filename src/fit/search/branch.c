@@ -132,8 +132,9 @@ static void add_family(struct fit_search *s, struct myr_layout *width, uint32_t 
     double straggler = fit_straggler_share(&q->it, &layout);
     /* Sequences of a replica in a step. */
     uint32_t own = q->batch / layout.dp;
-    for (uint32_t b = 1; b <= FIT_MICRO_MAX && b <= own; b++) {
-        if (own % b != 0 || !fit_allowed(q->micro_batch, b)) {
+    uint32_t asked = q->micro_batch, most = asked ? asked : FIT_MICRO_MAX;
+    for (uint32_t b = asked ? asked : 1; b <= most && b <= own; b++) {
+        if (own % b != 0) {
             continue;
         }
         layout.micro_batch = b;
@@ -147,16 +148,16 @@ static void add_family(struct fit_search *s, struct myr_layout *width, uint32_t 
             layout.schedule = dual ? MYR_SCHEDULE_DUALPIPE : MYR_SCHEDULE_1F1B;
             for (int chain = 0; chain < FIT_CHAIN_COUNT; chain++) {
                 bool selective = chain == FIT_CHAIN_SELECTIVE;
-                if (selective ? !fit_recompute_allowed(s->space, MYR_RECOMPUTE_SELECTIVE, 0)
+                if (selective ? !fit_recompute_allowed(s->space, MYR_RECOMPUTE_SELECTIVE, 0, 1)
                               : q->recompute == MYR_RECOMPUTE_SELECTIVE) {
                     continue;
                 }
-                struct fit_priced_layers **known = &priced[b][chain][dual];
+                struct fit_priced_layers **known = &priced[b <= FIT_MICRO_MAX ? b : 0][chain][dual];
                 *known = *known ? *known : price_layers(s, &layout, (enum fit_chain)chain);
                 double floor_s = fit_group_floor_s(s, layout, depth, &(*known)->times, dual != 0);
                 if (floor_s < 1e29) { /* 1e30 s stands for "no schedule is possible" */
                     add_group(s, &family,
-                              (struct fit_group){floor_s * (1 + straggler), *known, (uint16_t)b,
+                              (struct fit_group){floor_s * (1 + straggler), *known, b,
                                                  (uint8_t)chain, dual != 0});
                 }
             }

@@ -39,7 +39,8 @@ void fit_set_chain(const struct fit_search *s, enum fit_chain chain, struct myr_
      */
     bool all = s->query->recompute == MYR_RECOMPUTE_FULL;
     layout->recompute = chain == FIT_CHAIN_SELECTIVE ? MYR_RECOMPUTE_SELECTIVE : MYR_RECOMPUTE_FULL;
-    layout->recompute_layers = chain == FIT_CHAIN_COUNTS && !all ? 1 : 0;
+    layout->recompute_layers =
+        chain == FIT_CHAIN_COUNTS && (!all || s->query->recompute_layers) ? 1 : 0;
     if (s->query->recompute == MYR_RECOMPUTE_NONE) {
         layout->recompute = MYR_RECOMPUTE_NONE;
         layout->recompute_layers = 0;

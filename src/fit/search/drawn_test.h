@@ -63,6 +63,18 @@ static inline struct myr_fit_query small_query(struct myr_rng *rng, const struct
     query.recompute = myr_rng_below(rng, 4) ? -1 : (int)myr_rng_below(rng, 3);
     query.schedule = schedules[myr_rng_below(rng, MYR_ARRAY_COUNT(schedules))];
     query.any_precision = myr_rng_below(rng, 16) == 0;
+    /* Whatever releases can be told: none of it, some, or all. */
+    struct myr_stack *able = MYR_ARENA_ONE(&arena, struct myr_stack);
+    *able = *query.it.stack;
+    able->reorders = myr_rng_below(rng, 4) > 0;
+    able->cuts = myr_rng_below(rng, 4) > 0;
+    able->shards = myr_rng_below(rng, 4) > 0;
+    query.it.stack = able;
+    query.recompute_layers = query.recompute == MYR_RECOMPUTE_FULL && myr_rng_below(rng, 2)
+                                 ? 1 + (uint32_t)myr_rng_below(rng, 3)
+                                 : 0;
+    query.etp = myr_rng_below(rng, 8) ? 0 : 1 + (uint32_t)myr_rng_below(rng, 2);
+    query.vp = myr_rng_below(rng, 12) ? 0 : 1 + (uint32_t)myr_rng_below(rng, 24);
     return query;
 }
 

@@ -72,7 +72,7 @@ static double interleaved_floor_s(const struct fit_search *s, const struct fit_d
                                   double micro, double hop)
 {
     double pp = depth->pp, floor_s = 1e30;
-    for (uint32_t vp = 2; vp <= FIT_VP_MAX; vp++) {
+    for (uint32_t vp = 2; vp <= FIT_VP_ASKED; vp++) {
         if (depth->chunk_share[vp] > 0) {
             double beside = micro + hop * vp;
             double worst = fit_max(times->all / pp, fit_max(times->last, fullest)) + beside;
@@ -139,7 +139,7 @@ static double recomputed_in(const struct fit_visit *v, double layers, double fli
     double alone = !has_moe ? kept->dense : has_dense ? fit_min(kept->dense, kept->moe) : kept->moe;
     double all = flights * layers * alone, saved = flights * (alone - kept->recomputed);
     /* Who asked for all recomputes all, whether or not there is room. */
-    bool must = s->query->recompute == MYR_RECOMPUTE_FULL;
+    bool must = s->query->recompute == MYR_RECOMPUTE_FULL && !s->query->recompute_layers;
     if (all <= left_bytes && !must) {
         return 0;
     }
@@ -159,7 +159,7 @@ static double recomputed_in(const struct fit_visit *v, double layers, double fli
 static double recomputed_least(const struct fit_visit *v, uint32_t zero)
 {
     double m = v->micro_batches, least = 0;
-    if (v->group->dual) {
+    if (v->group->dual || v->layout.offload_layers > 0) {
         return 0; /* other rules */
     }
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(v->depth->early) && i < v->depth->pp; i++) {

@@ -65,7 +65,7 @@ struct fit_priced_layers {
 struct fit_group {
     double floor_s;                   /* no layout of it takes less */
     struct fit_priced_layers *priced; /* in the usual order */
-    uint16_t micro_batch;
+    uint32_t micro_batch;
     uint8_t chain; /* enum fit_chain */
     bool dual;     /* DualPipe: its blocks hide more */
 };
