@@ -127,6 +127,11 @@ static void add_family(struct fit_search *s, struct myr_layout *width, uint32_t 
             0) {
         return;
     }
+    /* A shard that is asked for is a run of whole ranks, of experts too. */
+    uint32_t shard = s->space->base.shard;
+    if (shard && (shard % layout.cp != 0 || !fit_shard_aligned(&layout, shard / layout.cp, true))) {
+        return;
+    }
     struct fit_family family = {.width = width, .depth = at, .first = s->group_count};
     uint64_t updates = fit_shard_count(s, &layout);
     double straggler = fit_straggler_share(&q->it, &layout);

@@ -73,8 +73,10 @@ static inline struct myr_fit_query small_query(struct myr_rng *rng, const struct
     query.recompute_layers = query.recompute == MYR_RECOMPUTE_FULL && myr_rng_below(rng, 2)
                                  ? 1 + (uint32_t)myr_rng_below(rng, 3)
                                  : 0;
-    query.etp = myr_rng_below(rng, 8) ? 0 : 1 + (uint32_t)myr_rng_below(rng, 2);
-    query.vp = myr_rng_below(rng, 12) ? 0 : 1 + (uint32_t)myr_rng_below(rng, 24);
+    query.etp =
+        myr_rng_below(rng, 8) || !model->moe.expert_count ? 0 : 1 + (uint32_t)myr_rng_below(rng, 2);
+    query.shard = myr_rng_below(rng, 16) ? 0 : 1 + (uint32_t)myr_rng_below(rng, 6);
+    query.vp = myr_rng_below(rng, 16) ? 0 : 1 + (uint32_t)myr_rng_below(rng, 24);
     return query;
 }
 

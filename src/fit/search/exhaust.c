@@ -77,6 +77,9 @@ static void walk_state(const struct walk *walk, struct myr_layout layout)
 {
     enum myr_axis orders[FIT_ORDERS_MAX][MYR_LAYOUT_ORDER_COUNT];
     uint32_t order_count = fit_orders(walk->space, &layout, orders);
+    if (walk->space->base.shard % layout.cp != 0) {
+        return; /* shards hold whole context groups */
+    }
     for (uint32_t o = 0; o < order_count; o++) {
         struct shared shared;
         memcpy(layout.order, orders[o], sizeof(layout.order));
