@@ -296,7 +296,7 @@ static void write_script(const struct myr_launch_question *q, struct myr_arena *
                          struct myr_launch_answer *a)
 {
     const struct myr_fit_case *it = &a->it.query.it;
-    const struct myr_recipe *recipe = myr_fit_recipe(it, a->layout.precision);
+    const struct myr_recipe taken = myr_fit_taken(it, &a->layout), *recipe = &taken;
     /* The whole of it: the script has the model's arguments too. */
     struct myr_launch_case of = {&a->layout, &a->it.model, recipe, it->device, it->stack, true};
     a->trainer = q->trainer < 0 ? trainer_of(it->stack) : (enum myr_trainer)q->trainer;

@@ -105,6 +105,7 @@ struct myr_profiles {
     struct myr_stack *stacks;
     struct myr_recipe_rule *rules;
     uint32_t device_count, stack_count, rule_count, constant_count;
+    uint32_t shipped_count; /* devices that a user's own come behind */
     double constants[MYR_FIT_CONSTANTS_MAX];
     double intervals[MYR_INTERVAL_COUNT]; /* of the logarithm of the error */
     struct myr_measured *measured;
@@ -116,11 +117,15 @@ uint32_t myr_fit_constant_count(void);
 /* -1 when there is none of that name. */
 int myr_fit_constant_index(struct myr_str name);
 
-/* What a run of the model does, for each precision; 'stated' may be NULL. */
-void myr_profiles_recipes(const struct myr_profiles *profiles, const struct myr_stack *stack,
-                          const struct myr_device *device, const struct myr_model *model,
-                          const struct myr_stated *stated,
-                          struct myr_recipe ret[MYR_PRECISION_COUNT]);
+/*
+ * What a run of the model does, for each precision; 'stated' may be NULL. Returns the capabilities
+ * that each layout may leave aside, a bit each: all that nobody stated, of a model for which the
+ * release ships no recipe.
+ */
+uint32_t myr_profiles_recipes(const struct myr_profiles *profiles, const struct myr_stack *stack,
+                              const struct myr_device *device, const struct myr_model *model,
+                              const struct myr_stated *stated,
+                              struct myr_recipe ret[MYR_PRECISION_COUNT]);
 
 /* The built-in profiles. */
 MYR_MUST_USE int myr_profiles_init(struct myr_profiles *profiles, struct myr_arena *arena,

@@ -121,6 +121,20 @@ void cli_put_layout(struct myr_answer *answer, const struct myr_layout *l)
     myr_answer_end(answer);
 }
 
+void cli_put_recipe(struct myr_answer *answer, const struct myr_fit_case *it,
+                    const struct myr_layout *layout)
+{
+    struct myr_recipe taken = it ? myr_fit_taken(it, layout) : (struct myr_recipe){};
+    myr_answer_object(answer, "recipe");
+    for (int i = 0; i < MYR_CAPABILITY_COUNT; i++) {
+        enum myr_capability one = (enum myr_capability)i;
+        char word[64];
+        myr_answer_text(answer, myr_capability_name(one),
+                        it ? myr_capability_word(one, taken.of[i], word) : NULL);
+    }
+    myr_answer_end(answer);
+}
+
 /* Beside the nearest run: what the layout does that no run of them does. */
 static void put_rests_on(struct myr_buf *words, const struct myr_case *it,
                          const struct myr_layout *layout, const struct myr_fit_spread *spread)

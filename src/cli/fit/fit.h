@@ -89,6 +89,9 @@ struct myr_case_question cli_case_question(const struct cli_case *of);
 
 /* Keys of an object that is open. */
 void cli_put_layout(struct myr_answer *answer, const struct myr_layout *layout);
+/* What is switched on, as priced: what the layout allows of it. 'it' NULL: unknown. */
+void cli_put_recipe(struct myr_answer *answer, const struct myr_fit_case *it,
+                    const struct myr_layout *layout);
 /* The measured run that an interval rests on, and what lies between, in words. */
 const char *cli_fit_rests_on(struct myr_arena *arena, const struct myr_case *it,
                              const struct myr_layout *layout, const struct myr_fit_spread *spread);

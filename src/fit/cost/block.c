@@ -3,6 +3,8 @@
 #define ACCUMULATE_BYTES 6.0 /* a weight's gradient, added to what is kept: read, read, written */
 #define TORCH_FFN_SHARE  0.6 /* of what PyTorch reads and writes; caches hold the rest */
 #define TORCH_AUTOCAST   110 /* bytes a hidden element more, eager; compiled a quarter of it */
+#define COVER_PROCESSORS 24  /* that all-to-alls take while they are covered */
+#define COVER_LAUNCHES   1.1 /* of a layer against one by itself: streams wait for each other */
 #define OFFLOAD_SEEN     0.2 /* of activations' way to the host and back; the rest is behind */
 
 /* One question; the numbers that every operator needs are looked up once. */
@@ -284,14 +286,18 @@ static void experts(const struct work *w, struct fit_layer *layer)
     double etp = myr_layout_etp(layout);
     double own = w->tokens / layout->tp * moe->experts_per_token; /* tokens a rank sends */
     double seen = w->c[covered ? FIT_EXPERT_SEEN_OVERLAP : FIT_EXPERT_SEEN];
+    uint8_t dispatcher = w->recipe->of[MYR_CAPABILITY_DISPATCHER];
+    /* What is hidden takes processors from what hides it. */
+    seen += covered ? fit_max(0, 1 - seen) * COVER_PROCESSORS / w->it->device->sm_count : 0;
     if (layout->schedule == MYR_SCHEDULE_DUALPIPE) {
         seen = 0.1; /* the other direction's arithmetic covers it: that is what DualPipe is for */
     }
     bool low = w->it->stack->low_dispatch && layout->precision != MYR_PRECISION_BF16;
     expert_products(w, own * etp, etp, layer);
     double token = w->tokens / layout->tp * w->model->hidden;
-    double dispatch = fit_dispatch_s(w->it, layout, w->places.ep_near, token * (low ? 1 : 2));
-    double combine = fit_dispatch_s(w->it, layout, w->places.ep_near, token * 2);
+    double dispatch =
+        fit_dispatch_s(w->it, layout, dispatcher, w->places.ep_near, token * (low ? 1 : 2));
+    double combine = fit_dispatch_s(w->it, layout, dispatcher, w->places.ep_near, token * 2);
     double regroup =
         fit_collective_s(w->it, MYR_ALL_GATHER, (uint32_t)etp, fit_near_all((uint32_t)etp),
                          own * etp * w->model->hidden * 2);
@@ -368,7 +374,7 @@ static void launch_bound(const struct work *w, bool moe, struct fit_layer *layer
                 : 0;
     /* Grouped products, casts and biases are launched expert by expert. */
     host += moe ? w->c[FIT_EXPERT_EACH] * w->model->moe.expert_count / w->layout->ep : 0;
-    host *= 1e-6;
+    host *= 1e-6 * (moe && w->recipe->of[MYR_CAPABILITY_EXPERT_OVERLAP] ? COVER_LAUNCHES : 1);
     switch (w->recipe->of[MYR_CAPABILITY_GRAPHS]) {
     case MYR_GRAPHS_FULL: /* the host launches once an iteration */
         host = 0;
@@ -523,12 +529,14 @@ static void vocabulary(const struct work *w, struct fit_blocks *ret)
     sum(&ret->embedding.backward);
 }
 
-void fit_blocks_of(const struct myr_fit_case *it, const struct myr_layout *layout,
-                   struct fit_blocks *ret)
+/* Of one recipe. */
+static void blocks_with(const struct myr_fit_case *it, const struct myr_layout *layout,
+                        const struct myr_recipe *recipe, struct fit_blocks *ret)
 {
     struct work w = {.it = it, .model = it->model, .layout = layout, .c = it->constants};
     const struct myr_model *model = it->model;
-    w.recipe = myr_fit_recipe(it, layout->precision);
+    ret->recipe = *recipe;
+    w.recipe = &ret->recipe;
     w.kernel = it->stack->kernel_constant >= 0 ? w.c[it->stack->kernel_constant] : 1;
     w.tokens = (double)layout->micro_batch * myr_layout_seq(layout, model) / layout->cp;
     w.whole_tokens = layout->sequence_parallel ? w.tokens / layout->tp : w.tokens;
@@ -565,6 +573,26 @@ void fit_blocks_of(const struct myr_fit_case *it, const struct myr_layout *layou
     }
     w.layout = layout;
     vocabulary(&w, ret);
+}
+
+/* The time by which recipes are chosen: forward, which is the same whatever is made again. */
+static double forward_s(const struct fit_blocks *blocks)
+{
+    return blocks->used[FIT_MOE_FULL] ? blocks->layers[FIT_MOE_FULL].forward.total
+                                      : blocks->layers[FIT_DENSE_FULL].forward.total;
+}
+
+void fit_blocks_of(const struct myr_fit_case *it, const struct myr_layout *layout,
+                   struct fit_blocks *ret)
+{
+    struct myr_recipe list[FIT_RECIPES_MAX];
+    uint32_t count = fit_recipes_of(it, layout, list);
+    blocks_with(it, layout, &list[0], ret);
+    for (uint32_t i = 1; i < count; i++) {
+        struct fit_blocks other;
+        blocks_with(it, layout, &list[i], &other);
+        *ret = forward_s(&other) < forward_s(ret) ? other : *ret;
+    }
 }
 
 /* A question about kernels alone: no model, no layout but for the precision. */

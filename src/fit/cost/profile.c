@@ -404,6 +404,7 @@ int myr_profiles_init(struct myr_profiles *profiles, struct myr_arena *arena, st
     MYR_TRY(read_file(arena, "catalog/profiles/hardware.yaml", &hardware, err));
     MYR_TRY(read_file(arena, "catalog/profiles/stacks.yaml", &software, err));
     MYR_TRY(myr_profiles_extend(profiles, arena, hardware, err));
+    profiles->shipped_count = profiles->device_count;
     MYR_TRY(myr_profiles_extend(profiles, arena, software, err));
     return read_constants(profiles, arena, err);
 }

@@ -183,8 +183,8 @@ static const char *read_recipe(const struct fit_row *r, struct myr_run *run)
     if (refused) {
         return refused;
     }
-    myr_profiles_recipes(r->profiles, run->it.stack, run->it.device, &run->model, &run->stated,
-                         run->recipes);
+    run->it.open = myr_profiles_recipes(r->profiles, run->it.stack, run->it.device, &run->model,
+                                        &run->stated, run->recipes);
     run->it.recipes = run->recipes;
     return NULL;
 }

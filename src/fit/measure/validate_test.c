@@ -354,7 +354,8 @@ static uint32_t hold_rules_against_run(const struct myr_run *run)
                 strcmp(run->it.stack->line, "MindSpeed-LLM") == 0;
     struct myr_recipe by_rule[MYR_PRECISION_COUNT];
     uint32_t compared = 0;
-    myr_profiles_recipes(&profiles, run->it.stack, run->it.device, &run->model, NULL, by_rule);
+    (void)myr_profiles_recipes(&profiles, run->it.stack, run->it.device, &run->model, NULL,
+                               by_rule);
     for (uint32_t c = 0; c < MYR_CAPABILITY_COUNT; c++) {
         bool idle = (c == MYR_CAPABILITY_TENSOR_OVERLAP && (run->layout.tp == 1 || left)) ||
                     (c == MYR_CAPABILITY_SCALES && (!low || left)) ||

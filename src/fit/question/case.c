@@ -413,8 +413,8 @@ int myr_case_init(struct myr_case *ret, struct myr_arena *arena,
     q->it.constants = ret->profiles.constants;
     /* Pools have devices, and so recipes, of their own. */
     if (q->it.device) {
-        myr_profiles_recipes(&ret->profiles, q->it.stack, q->it.device, &ret->model, &ret->stated,
-                             ret->recipes);
+        q->it.open = myr_profiles_recipes(&ret->profiles, q->it.stack, q->it.device, &ret->model,
+                                          &ret->stated, ret->recipes);
         q->it.recipes = ret->recipes;
     }
     if (ret->has_layout) {

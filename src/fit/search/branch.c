@@ -152,14 +152,16 @@ static void add_family(struct fit_search *s, struct myr_layout *width, uint32_t 
             }
             layout.schedule = dual ? MYR_SCHEDULE_DUALPIPE : MYR_SCHEDULE_1F1B;
             for (int chain = 0; chain < FIT_CHAIN_COUNT; chain++) {
-                bool selective = chain == FIT_CHAIN_SELECTIVE;
-                if (selective ? !fit_recompute_allowed(s->space, MYR_RECOMPUTE_SELECTIVE, 0, 1)
-                              : q->recompute == MYR_RECOMPUTE_SELECTIVE) {
+                enum fit_chain of = (enum fit_chain)chain;
+                bool plain = fit_chain_runs(of, layout.schedule, depth->pp);
+                bool spread = !dual && fit_chain_runs(of, MYR_SCHEDULE_INTERLEAVED, depth->pp);
+                if (!fit_chain_open(s, of) || !(plain || spread)) {
                     continue;
                 }
                 struct fit_priced_layers **known = &priced[b <= FIT_MICRO_MAX ? b : 0][chain][dual];
-                *known = *known ? *known : price_layers(s, &layout, (enum fit_chain)chain);
-                double floor_s = fit_group_floor_s(s, layout, depth, &(*known)->times, dual != 0);
+                *known = *known ? *known : price_layers(s, &layout, of);
+                double floor_s =
+                    fit_group_floor_s(s, layout, depth, &(*known)->times, of, dual != 0);
                 if (floor_s < 1e29) { /* 1e30 s stands for "no schedule is possible" */
                     add_group(s, &family,
                               (struct fit_group){floor_s * (1 + straggler), *known, b,

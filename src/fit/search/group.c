@@ -89,7 +89,8 @@ static double interleaved_floor_s(const struct fit_search *s, const struct fit_d
 
 /* The least over all schedules that the group may have; 1e30 where it may have none. */
 double fit_group_floor_s(const struct fit_search *s, struct myr_layout layout,
-                         const struct fit_depth *depth, const struct fit_times *times, bool dual)
+                         const struct fit_depth *depth, const struct fit_times *times,
+                         enum fit_chain chain, bool dual)
 {
     double m = myr_layout_micro_batches(&layout), pp = depth->pp, floor_s = 1e30;
     MYR_ASSERT(m >= 1 && pp >= 1 && times->all > 0);
@@ -102,6 +103,7 @@ double fit_group_floor_s(const struct fit_search *s, struct myr_layout layout,
         layout.schedule = (enum myr_schedule)schedule;
         if (!fit_schedule_allowed(s->query, layout.schedule, depth->pp) ||
             dual != (schedule == MYR_SCHEDULE_DUALPIPE) ||
+            !fit_chain_runs(chain, layout.schedule, depth->pp) ||
             (spread && !fit_interleaves(s, &layout, depth)) ||
             (!spread && depth->plain_count == 0)) {
             continue;
@@ -143,7 +145,7 @@ static double recomputed_in(const struct fit_visit *v, double layers, double fli
     if (all <= left_bytes && !must) {
         return 0;
     }
-    if (v->group->chain == FIT_CHAIN_SELECTIVE || s->query->recompute == MYR_RECOMPUTE_NONE ||
+    if (v->group->chain != FIT_CHAIN_COUNTS || s->query->recompute == MYR_RECOMPUTE_NONE ||
         saved <= 0) {
         return layers + 1;
     }
@@ -193,7 +195,7 @@ static double recompute_floor_s(const struct fit_visit *v, const struct fit_time
     }
     times.all += more * (pp > 2 ? 2 * outer + (pp - 2) * inner : pp * outer);
     times.least_share /= slower;
-    return fit_group_floor_s(v->s, v->layout, v->depth, &times, v->group->dual) *
+    return fit_group_floor_s(v->s, v->layout, v->depth, &times, v->group->chain, v->group->dual) *
            (1 + v->straggler);
 }
 

@@ -5,16 +5,16 @@
 static uint32_t choice_first(const struct fit_visit *v, const struct fit_shape *shape)
 {
     bool all = v->s->query->recompute == MYR_RECOMPUTE_FULL;
-    return v->group->chain == FIT_CHAIN_COUNTS && all
-               ? fit_layers_again(v->s->query, shape->chunk_most)
-               : 0;
+    return v->group->chain != FIT_CHAIN_COUNTS ? 0
+           : all                               ? fit_layers_again(v->s->query, shape->chunk_most)
+                                               : v->s->space->parted;
 }
 
 static uint32_t choice_last(const struct fit_visit *v, const struct fit_shape *shape)
 {
     bool none = v->s->query->recompute == MYR_RECOMPUTE_NONE;
     bool all = v->s->query->recompute == MYR_RECOMPUTE_FULL;
-    return v->group->chain == FIT_CHAIN_SELECTIVE || none ? 0
+    return v->group->chain != FIT_CHAIN_COUNTS || none ? 0
            : all ? fit_layers_again(v->s->query, shape->chunk_most)
                  : shape->chunk_most;
 }
@@ -394,6 +394,7 @@ static uint32_t schedules_of(const struct fit_visit *v)
     uint32_t bits = 0;
     for (int s = 0; s <= MYR_SCHEDULE_DUALPIPE; s++) {
         bool may = s != MYR_SCHEDULE_INTERLEAVED || fit_interleaves(v->s, &v->layout, v->depth);
+        may = may && fit_chain_runs(v->group->chain, (enum myr_schedule)s, v->depth->pp);
         if (may && v->group->dual == (s == MYR_SCHEDULE_DUALPIPE) &&
             fit_schedule_allowed(v->s->query, (enum myr_schedule)s, v->depth->pp)) {
             bits |= 1U << s;

@@ -418,6 +418,23 @@ static struct myr_layout base_of(const struct myr_fit_query *query, enum myr_pre
     return base;
 }
 
+/* Does what is taken of the recipe depend on recomputation, or on chunks? */
+static bool is_parted(const struct fit_space *space)
+{
+    const struct myr_fit_case *it = &space->query->it;
+    struct myr_layout plain = space->base, spread, again;
+    plain.pp = 2;
+    plain.ep = it->model->moe.expert_count ? 2 : 1;
+    spread = again = plain;
+    spread.vp = 2;
+    again.recompute = MYR_RECOMPUTE_FULL;
+    struct myr_recipe a[FIT_RECIPES_MAX] = {}, b[FIT_RECIPES_MAX] = {}, c[FIT_RECIPES_MAX] = {};
+    (void)fit_recipes_of(it, &plain, a);
+    (void)fit_recipes_of(it, &spread, b);
+    (void)fit_recipes_of(it, &again, c);
+    return memcmp(a, b, sizeof(a)) != 0 || memcmp(a, c, sizeof(a)) != 0;
+}
+
 /* Of one precision. tp ends with the scale-up domain unless a larger one is asked for. */
 void fit_space_init(struct fit_space *space, struct myr_arena *arena,
                     const struct myr_fit_query *query, enum myr_precision precision)
@@ -429,6 +446,7 @@ void fit_space_init(struct fit_space *space, struct myr_arena *arena,
     space->tp_max = query->tp > most ? query->tp : most;
     space->cp_max = query->cp > FIT_CP_MAX ? query->cp : FIT_CP_MAX;
     space->base = base_of(query, precision);
+    space->parted = is_parted(space);
     for (uint32_t d = 1; d <= query->gpus / d; d++) {
         if (query->gpus % d == 0 && space->divisor_count + 2 <= FIT_DIVISORS_MAX) {
             space->divisors[space->divisor_count++] = d;

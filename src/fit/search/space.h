@@ -80,6 +80,7 @@ struct fit_space {
     double (*below)[FIT_KIND_COUNT]; /* layers of each kind before a layer, up to all of them */
     bool alike;                      /* all layers are of one kind */
     bool flash;                      /* the release has fused attention */
+    bool parted;                     /* with nothing made again the recipe has more to it */
     struct myr_layout base;          /* what all layouts share */
 };
 
