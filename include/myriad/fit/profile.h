@@ -43,6 +43,7 @@ struct myr_stack {
     bool flash;               /* attention never stores its scores */
     bool overlap_data;        /* gradient and parameter exchange is hidden */
     uint32_t schedules;       /* a bit of each enum myr_schedule that it runs */
+    uint32_t zero[2];         /* of each ZeRO stage, without and with a pipeline */
     bool shared_scales;       /* fp8 scales are agreed on by all ranks, each micro-batch */
     bool low_dispatch;        /* tokens go to experts in fp8 */
     bool fused_loss;          /* one kernel or graph from logits to their gradient */

@@ -179,11 +179,25 @@ static int read_device(struct myr_arena *arena, const struct myr_doc *map, struc
 }
 
 /* Every trainer runs 1F1B and most interleave; what else a release can do it names. */
+static int read_stages(const struct myr_doc *map, const char *key, uint32_t otherwise,
+                       uint32_t *ret, struct myr_err *err)
+{
+    const struct myr_doc *list = myr_doc_get(map, key);
+    *ret = list ? 0 : otherwise;
+    MYR_TRY(list ? myr_doc_expect(list, MYR_DOC_LIST, key, err) : MYR_OK);
+    for (uint32_t i = 0; list && i < list->count; i++) {
+        uint64_t stage;
+        MYR_TRY(myr_doc_u64(list->items[i], key, 0, 3, &stage, err));
+        *ret |= 1U << stage;
+    }
+    return MYR_OK;
+}
+
 static int read_schedules(const struct myr_doc *map, uint32_t *ret, struct myr_err *err)
 {
     static const char *const names[] = {"1f1b", "interleaved", "zero-bubble", "dualpipe"};
     const struct myr_doc *list = myr_doc_get(map, "schedules");
-    *ret = 1U << MYR_SCHEDULE_1F1B | 1U << MYR_SCHEDULE_INTERLEAVED;
+    *ret = list ? 0 : 1U << MYR_SCHEDULE_1F1B | 1U << MYR_SCHEDULE_INTERLEAVED;
     int rc = list ? myr_doc_expect(list, MYR_DOC_LIST, "schedules", err) : MYR_OK;
     for (uint32_t i = 0; list && rc == MYR_OK && i < list->count; i++) {
         uint32_t schedule = 0;
@@ -221,6 +235,8 @@ static int read_stack(struct myr_arena *arena, const struct myr_doc *map, struct
         flag(map, "reorders", &ret->reorders, err) < 0 || flag(map, "cuts", &ret->cuts, err) < 0 ||
         flag(map, "shards", &ret->shards, err) < 0 || fit_recipe_read(map, &stated, err) < 0 ||
         read_schedules(map, &ret->schedules, err) < 0 ||
+        read_stages(map, "zero", 0xf, &ret->zero[0], err) < 0 ||
+        read_stages(map, "zero_deep", ret->zero[0], &ret->zero[1], err) < 0 ||
         (myr_doc_get(map, "kernel") && text(arena, map, "kernel", &kernel, err) < 0)) {
         return MYR_EINVAL;
     }

@@ -506,7 +506,7 @@ static void open_shape(struct opened *o, struct myr_layout layout, const struct 
             continue;
         }
         for (uint32_t zero = 0; zero <= 3; zero++) {
-            if (q->zero >= 0 && q->zero != (int)zero) {
+            if (!fit_zero_allowed(q, zero, layout.pp)) {
                 continue;
             }
             layout.zero = zero;

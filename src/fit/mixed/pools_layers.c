@@ -269,7 +269,7 @@ static void ask(struct fit_line_up *line, const struct question *question, bool 
             continue; /* a stage is in one pool: stages lie furthest apart */
         }
         for (uint32_t zero = 0; zero <= 3; zero++) {
-            if (x->query->zero >= 0 && x->query->zero != (int)zero) {
+            if (!fit_zero_allowed(x->query, zero, layout->pp)) {
                 continue;
             }
             for (uint32_t k = 0; k < x->count; k++) {

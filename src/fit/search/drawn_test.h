@@ -69,6 +69,8 @@ static inline struct myr_fit_query small_query(struct myr_rng *rng, const struct
     able->reorders = myr_rng_below(rng, 4) > 0;
     able->cuts = myr_rng_below(rng, 4) > 0;
     able->shards = myr_rng_below(rng, 4) > 0;
+    able->zero[0] = myr_rng_below(rng, 3) ? 0xf : 1U << myr_rng_below(rng, 4);
+    able->zero[1] = myr_rng_below(rng, 3) ? 0xf : 1U + (uint32_t)myr_rng_below(rng, 15);
     query.it.stack = able;
     /* Recipes that ask for what layouts forbid, and leave aside what does not pay. */
     struct myr_recipe *recipes = MYR_ARENA_NEW(&arena, struct myr_recipe, MYR_PRECISION_COUNT);

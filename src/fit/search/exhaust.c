@@ -61,12 +61,11 @@ static void walk_zero(const struct walk *walk, struct myr_layout layout,
                       const struct shared *shared)
 {
     /* Shards are ZeRO's: without it there is nothing to cut. */
-    int wanted = walk->space->query->zero;
     uint32_t shard = layout.shard;
     for (uint32_t zero = shard && !walk->space->base.shard ? 1 : 0; zero <= 3; zero++) {
         layout.zero = zero;
         layout.shard = zero ? shard : 0;
-        if (wanted < 0 || wanted == (int)zero) {
+        if (fit_zero_allowed(walk->space->query, zero, layout.pp)) {
             price(walk, &layout, shared);
         }
     }

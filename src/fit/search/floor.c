@@ -367,7 +367,7 @@ double fit_zero_update_s(struct fit_visit *v, bool interleaved, uint32_t zero)
     double *rise = &v->zero_rise_s[interleaved][zero];
     *known = 1e30;
     *rise = 0;
-    if (q->zero >= 0 && q->zero != (int)zero) {
+    if (!fit_zero_allowed(q, zero, v->depth->pp)) {
         return *known;
     }
     struct myr_layout layout = v->layout;

@@ -215,7 +215,7 @@ double fit_refined_floor_s(struct fit_visit *v, double limit)
         return floor_s;
     }
     for (uint32_t zero = 0; zero <= 3; zero++) {
-        if (q->zero >= 0 && q->zero != (int)zero) {
+        if (!fit_zero_allowed(q, zero, v->depth->pp)) {
             continue;
         }
         double recomputed = recomputed_least(v, zero);

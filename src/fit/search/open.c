@@ -254,8 +254,7 @@ static double bound_cut(struct fit_visit *v, const struct fit_shape *shape, doub
         }
     }
     for (uint32_t zero = 4; zero-- > 0;) { /* the finer the state is cut, the less is recomputed */
-        int wanted = v->s->query->zero;
-        if ((wanted >= 0 && wanted != (int)zero) || least > cut->last) {
+        if (!fit_zero_allowed(v->s->query, zero, shape->pp) || least > cut->last) {
             continue;
         }
         double update_s = 0;

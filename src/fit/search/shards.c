@@ -66,7 +66,6 @@ uint64_t fit_shard_count(const struct fit_search *s, const struct myr_layout *la
      */
     uint64_t shards[2] = {0, 0}, shard_sum = 0, order_count = 0;
     uint32_t count = fit_orders(s->space, layout, orders);
-    int zero = s->query->zero;
     for (uint32_t i = 0; i < count; i++) {
         memcpy(l.order, orders[i], sizeof(l.order));
         if (!fit_stages_aligned(&l)) {
@@ -81,5 +80,9 @@ uint64_t fit_shard_count(const struct fit_search *s, const struct myr_layout *la
     }
     /* In the usual order stages agree, and all replicas together are a shard. */
     MYR_ASSERT(order_count >= 1 && shard_sum >= order_count);
-    return zero < 0 ? order_count + 3 * shard_sum : zero == 0 ? order_count : shard_sum;
+    uint64_t updates = fit_zero_allowed(s->query, 0, layout->pp) ? order_count : 0;
+    for (uint32_t zero = 1; zero <= 3; zero++) {
+        updates += fit_zero_allowed(s->query, zero, layout->pp) ? shard_sum : 0;
+    }
+    return updates;
 }

@@ -113,6 +113,12 @@ static inline bool fit_shards(const struct fit_space *space)
     return q->shard == 0 && q->zero < 0 && q->it.stack->shards;
 }
 
+/* A stage that is asked for, or one that the trainer has. */
+static inline bool fit_zero_allowed(const struct myr_fit_query *query, uint32_t zero, uint32_t pp)
+{
+    return query->zero >= 0 ? query->zero == (int)zero : query->it.stack->zero[pp > 1] >> zero & 1;
+}
+
 static inline bool fit_allowed(uint32_t wanted, uint32_t value)
 {
     return wanted == 0 || wanted == value;
