@@ -79,7 +79,7 @@ static int choose_release(const struct myr_launch_question *q, struct myr_arena 
     static const char *const usual[MYR_TRAINER_COUNT] = {
         [MYR_TRAINER_MEGATRON] = "Megatron-LM 0.20",
         [MYR_TRAINER_DEEPSPEED] = "Megatron-DeepSpeed 0.19",
-        [MYR_TRAINER_TORCHTITAN] = "torchtitan",
+        [MYR_TRAINER_TORCHTITAN] = "torchtitan 2025",
         [MYR_TRAINER_BRIDGE] = "Megatron-Bridge",
     };
     struct myr_profiles *profiles = MYR_ARENA_ONE(arena, struct myr_profiles);

@@ -82,7 +82,8 @@ struct myr_constant {
     X(PRECISION, "precision")       \
     X(EXPERT_COUNT, "expert-count") \
     X(LINE, "trainer")              \
-    X(RELEASE, "release")
+    X(RELEASE, "release")           \
+    X(GRID, "layout") /* doublings of the axes */
 
 enum myr_interval {
 #define MYR_INTERVAL_ENUM(name, text) MYR_INTERVAL_##name,
@@ -99,6 +100,7 @@ struct myr_measured {
     uint32_t device, stack; /* of the profile's lists */
     enum myr_precision precision;
     uint32_t gpus, tokens, experts;
+    uint32_t tp, pp, cp, ep;
 };
 
 struct myr_profiles {

@@ -184,6 +184,7 @@ void cli_put_memory(struct myr_answer *answer, const struct myr_fit_memory *memo
     myr_answer_double(answer, "memory_limit_gib", memory->limit_bytes / gib, 3);
     myr_answer_double(answer, "memory_margin_gib",
                       (memory->limit_bytes - memory->total_bytes) / gib, 3);
+    myr_answer_bool(answer, "memory_sure", memory->sure); /* 19 times of 20 */
     myr_answer_double(answer, "memory_peak_gib", memory->peak_bytes / gib, 3);
     cli_put_pair(answer, "memory_peak_gib_interval", memory->peak_low_bytes / gib,
                  memory->peak_high_bytes / gib, 3);

@@ -291,6 +291,12 @@ void myr_fit_cost_of(const struct myr_fit_case *it, const struct myr_layout *lay
     fit_rates(it, layout, ret);
 }
 
+double myr_fit_memory_most(const struct myr_fit_case *it, bool sure)
+{
+    double most = it->device->memory_bytes * (1 - ALLOCATOR_SHARE) - CONTEXT_BYTES;
+    return sure ? most / (1 + PEAK_SPREAD) : most;
+}
+
 /*
  * Fits or not is asked of what is counted and what is kept back; the peak is what a trainer prints.
  */
@@ -305,6 +311,7 @@ void myr_fit_memory_of(const struct myr_fit_case *it, const struct myr_layout *l
     ret->reserve_bytes = CONTEXT_BYTES + ALLOCATOR_SHARE * it->device->memory_bytes;
     ret->total_bytes = counted + ret->reserve_bytes;
     ret->fits = ret->total_bytes <= ret->limit_bytes;
+    ret->sure = counted <= myr_fit_memory_most(it, true);
     /* What the trainer prints: allocated at once, or (torchtitan) reserved, with holes between. */
     ret->peak_bytes = counted * (reserved ? 1 + RESERVED_SHARE : 1);
     ret->peak_low_bytes = ret->peak_bytes / (1 + PEAK_SPREAD);

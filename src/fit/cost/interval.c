@@ -61,6 +61,10 @@ struct myr_measured myr_measured_of(const struct myr_profiles *profiles,
         .gpus = (uint32_t)myr_layout_gpus(layout),
         .tokens = myr_layout_seq(layout, it->model),
         .experts = it->model->moe.expert_count,
+        .tp = layout->tp,
+        .pp = layout->pp,
+        .cp = layout->cp,
+        .ep = layout->ep,
     };
 }
 
@@ -92,6 +96,10 @@ struct myr_fit_distance myr_fit_distance_of(const struct myr_profiles *profiles,
         fabs(doublings(question->experts + 1.0) - doublings(run->experts + 1.0));
     ret.axes[MYR_INTERVAL_LINE] = line;
     ret.axes[MYR_INTERVAL_RELEASE] = question->stack != run->stack;
+    ret.axes[MYR_INTERVAL_GRID] = fabs(doublings(question->tp) - doublings(run->tp)) +
+                                  fabs(doublings(question->pp) - doublings(run->pp)) +
+                                  fabs(doublings(question->cp) - doublings(run->cp)) +
+                                  fabs(doublings(question->ep) - doublings(run->ep));
     return ret;
 }
 
@@ -184,6 +192,8 @@ void myr_fit_spread_words(const struct myr_profiles *profiles, const struct myr_
 {
     const struct myr_measured *run = &spread->nearest;
     char times[16];
+    bool ran = spread->most == MYR_INTERVAL_COUNT;
+    myr_buf_printf(buf, "%s", ran ? "" : "nobody has run this; nearest measured run: ");
     myr_buf_printf(buf, "%s, %s, %s, %s, %s", profiles->stacks[run->stack].name,
                    profiles->devices[run->device].name, myr_precision_name(run->precision),
                    MYR_COUNT(run->gpus, "GPU"), MYR_COUNT(run->tokens, "token"));
@@ -198,6 +208,7 @@ void myr_fit_spread_words(const struct myr_profiles *profiles, const struct myr_
     case MYR_INTERVAL_GPUS:
     case MYR_INTERVAL_TOKENS:
     case MYR_INTERVAL_EXPERT_COUNT:
+    case MYR_INTERVAL_GRID:
         snprintf(times, sizeof(times), "%.2g", away);
         myr_buf_printf(buf, "; %s doubling%s of %s away", times, strcmp(times, "1") == 0 ? "" : "s",
                        spread->most == MYR_INTERVAL_EXPERT_COUNT ? "experts"

@@ -249,7 +249,7 @@ static int read_stack(struct myr_arena *arena, const struct myr_doc *map, struct
                : MYR_OK;
 }
 
-/* [device, software, precision, GPUs, tokens, experts] of a measured run. */
+/* [device, software, precision, GPUs, tokens, experts, tp, pp, cp, ep] of a measured run. */
 static int read_measured_run(struct myr_profiles *profiles, const struct myr_doc *row,
                              struct myr_measured *ret, struct myr_err *err)
 {
@@ -257,17 +257,19 @@ static int read_measured_run(struct myr_profiles *profiles, const struct myr_doc
     const struct myr_device *device = NULL;
     const struct myr_stack *stack = NULL;
     struct myr_str words[2] = {};
-    uint64_t counts[3] = {};
+    uint64_t counts[7] = {};
     uint32_t precision = 0;
     bool exact;
     MYR_TRY(myr_doc_expect(row, MYR_DOC_LIST, "measured", err));
-    if (row->count != 6) {
-        return myr_doc_error(err, row, MYR_EINVAL, "a measured run has six parts");
+    if (row->count != 3 + MYR_ARRAY_COUNT(counts)) {
+        return myr_doc_error(err, row, MYR_EINVAL, "a measured run has ten parts");
+    }
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(counts); i++) {
+        MYR_TRY(myr_doc_u64(row->items[3 + i], "measured", 0, UINT32_MAX, &counts[i], err));
     }
     for (uint32_t i = 0; i < 3; i++) {
         MYR_TRY(i < 2 ? myr_doc_text(row->items[i], "measured", &words[i], err)
                       : myr_doc_choice(row->items[i], "measured", precisions, 6, &precision, err));
-        MYR_TRY(myr_doc_u64(row->items[3 + i], "measured", 0, UINT32_MAX, &counts[i], err));
     }
     MYR_TRY(myr_profiles_device(profiles, words[0], &device, err));
     MYR_TRY(myr_profiles_stack(profiles, words[1], &stack, &exact, err));
@@ -276,7 +278,11 @@ static int read_measured_run(struct myr_profiles *profiles, const struct myr_doc
                                  (enum myr_precision)precision,
                                  (uint32_t)counts[0],
                                  (uint32_t)counts[1],
-                                 (uint32_t)counts[2]};
+                                 (uint32_t)counts[2],
+                                 (uint32_t)counts[3],
+                                 (uint32_t)counts[4],
+                                 (uint32_t)counts[5],
+                                 (uint32_t)counts[6]};
     return MYR_OK;
 }
 

@@ -367,7 +367,7 @@ static void rules_say_what_a_run_switches_on(void **state)
             uint32_t d = (s * 5 + (uint32_t)m) % profiles.device_count;
             struct myr_recipe recipes[MYR_PRECISION_COUNT];
             (void)myr_profiles_recipes(&profiles, &profiles.stacks[s], &profiles.devices[d], &model,
-                                 m == 1 ? &stated : NULL, recipes);
+                                       m == 1 ? &stated : NULL, recipes);
             for (uint32_t p = 0; p < MYR_PRECISION_COUNT; p++) {
                 bool repeats = p > 0 && memcmp(&recipes[p], &recipes[p - 1], sizeof(*recipes)) == 0;
                 if (!repeats) {

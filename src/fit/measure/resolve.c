@@ -34,6 +34,7 @@ struct myr_fit_query myr_run_query(const struct myr_run *run)
         open & MYR_RUN_OPEN_TP ? run->it.stack->era != MYR_ERA_EAGER : l->sequence_parallel;
     q.recompute_layers = l->recompute_layers;
     q.offload_layers = l->offload_layers;
+    q.tight = true; /* it ran */
     return q;
 }
 

@@ -350,8 +350,10 @@ static int find_stack(const struct fit_row *r, struct myr_run *run, struct myr_e
     uint32_t month = fit_word_month(fit_field(r, COLUMN_recipe_source));
     for (uint32_t i = 0; rc == MYR_OK && month && i < r->profiles->stack_count; i++) {
         const struct myr_stack *other = &r->profiles->stacks[i], *now = run->it.stack;
-        bool before = strcmp(other->line, now->line) == 0 && other->order < now->order;
-        run->it.stack = now->since > month && before ? other : now;
+        bool line = strcmp(other->line, now->line) == 0;
+        bool back = now->since > month && other->order < now->order;
+        bool on = other->since && other->since <= month && other->order > now->order;
+        run->it.stack = line && (back || on) ? other : now;
     }
     return rc;
 }

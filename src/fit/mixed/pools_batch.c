@@ -97,6 +97,11 @@ static struct myr_layout job_layout(const struct opened *o, uint32_t i, struct m
 }
 
 /* Memory with so many micro-batches of a step. */
+static bool has_room(const struct opened *o, struct myr_fit_memory memory)
+{
+    return o->x->query->tight ? memory.fits : memory.sure;
+}
+
 static struct myr_fit_memory memory_of(const struct opened *o, uint32_t i,
                                        const struct myr_layout *layout, uint32_t micro_batches)
 {
@@ -136,15 +141,15 @@ static uint32_t most_micro_batches(const struct opened *o, uint32_t i,
                                    const struct myr_layout *layout, uint32_t step, uint32_t full)
 {
     uint32_t low = 0, high = full / step;
-    if (memory_of(o, i, layout, full).fits) {
+    if (has_room(o, memory_of(o, i, layout, full))) {
         return full;
     }
-    if (!memory_of(o, i, layout, step).fits) {
+    if (!has_room(o, memory_of(o, i, layout, step))) {
         return 0;
     }
     while (low < high) {
         uint32_t middle = low + (high - low + 1) / 2;
-        if (memory_of(o, i, layout, middle * step).fits) {
+        if (has_room(o, memory_of(o, i, layout, middle * step))) {
             low = middle;
         } else {
             high = middle - 1;
@@ -175,7 +180,7 @@ static uint32_t least_recomputed(const struct opened *o, uint32_t i, struct myr_
     while (low < high) { /* from one layer on, more of them take less room */
         uint32_t middle = low + (high - low) / 2;
         set_choice(middle, chunk_most, &layout);
-        if (memory_of(o, i, &layout, micro_batches).fits) {
+        if (has_room(o, memory_of(o, i, &layout, micro_batches))) {
             high = middle;
         } else {
             low = middle + 1;

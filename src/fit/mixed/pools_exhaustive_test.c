@@ -37,7 +37,7 @@ static bool naive_part(const struct naive *n, uint32_t i, uint32_t micro_batch, 
     ret[2] = cost.terms_s[MYR_FIT_STRAGGLER];
     ret[0] = cost.step_s - ret[1] - ret[2];
     ret[2] /= ret[0] + ret[1];
-    return memory.fits;
+    return memory.sure;
 }
 
 static void naive_split(struct naive *n, uint32_t first_b, uint32_t second_b)
@@ -146,7 +146,7 @@ static bool piped_part(const struct piped *p, uint32_t i, struct myr_layout layo
     it.device = p->pools[i].device;
     job.global_batch = job.dp * job.micro_batch * myr_layout_micro_batches(&layout);
     myr_fit_memory_of(&it, &job, &memory);
-    if (myr_layout_broken(&layout, it.model, 0) != MYR_LAYOUT_OK || !memory.fits) {
+    if (myr_layout_broken(&layout, it.model, 0) != MYR_LAYOUT_OK || !memory.sure) {
         return false;
     }
     struct fit_places places = fit_places_of(&it, &layout);

@@ -191,6 +191,9 @@ void myr_case_axes(const struct myr_case_question *question, struct myr_fit_quer
     q->zero = u->zero;
     q->recompute = u->recompute;
     q->schedule = u->schedule;
+    /* Who states a layout asks what it takes, not what to choose: as a row that ran is told. */
+    q->tight = u->tp && u->pp && u->cp && u->micro_batch && u->zero >= 0 && (u->pp == 1 || u->vp) &&
+               (u->ep || q->it.model == NULL || q->it.model->moe.expert_count == 0);
 }
 
 /* A device runs what it has no units for no faster, and trainers refuse to try. */

@@ -216,10 +216,7 @@ void fit_fill_families(struct fit_search *s)
     s->group_count = 0;
     s->families.count = 0;
     s->cut.count = 0;
-    struct myr_layout one = myr_layout_default();
-    struct myr_fit_memory memory;
-    myr_fit_memory_of(&s->query->it, &one, &memory);
-    s->limit_bytes = memory.limit_bytes - memory.reserve_bytes;
+    s->limit_bytes = myr_fit_memory_most(&s->query->it, !s->query->tight);
     while (fit_width_next(s->space, &layout, &started)) {
         priced_table priced = {};
         struct myr_layout *width = MYR_ARENA_ONE(s->arena, struct myr_layout);
@@ -267,8 +264,8 @@ void fit_search_done(struct fit_search *s)
 }
 
 /* One space for each precision; the list of the best goes on from one to the next. */
-void fit_search_quietly(const struct myr_fit_query *query, struct myr_arena *arena,
-                        struct myr_fit_answer *ret)
+static void search_precisions(const struct myr_fit_query *query, struct myr_arena *arena,
+                              struct myr_fit_answer *ret)
 {
     enum myr_precision list[4] = {query->precision};
     uint32_t count = query->any_precision ? myr_fit_precisions(query->it.device, list) : 1;
@@ -285,5 +282,17 @@ void fit_search_quietly(const struct myr_fit_query *query, struct myr_arena *are
         } else {
             search_space(&s);
         }
+    }
+}
+
+/* What is sure to fit comes first; where nothing is, what fits as counted is said to be that. */
+void fit_search_quietly(const struct myr_fit_query *query, struct myr_arena *arena,
+                        struct myr_fit_answer *ret)
+{
+    search_precisions(query, arena, ret);
+    if (ret->top_count == 0 && !query->tight) {
+        struct myr_fit_query tight = *query;
+        tight.tight = true;
+        search_precisions(&tight, arena, ret);
     }
 }

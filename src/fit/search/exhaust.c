@@ -44,7 +44,7 @@ static void price(const struct walk *walk, const struct myr_layout *layout,
     MYR_ASSERT(layout->zero > 0 || layout->shard == 0);
     if (fit_best_wants(walk->answer, q->top, layout, cost.step_s)) {
         myr_fit_memory_of(&q->it, layout, &memory);
-        if (memory.fits) {
+        if (q->tight ? memory.fits : memory.sure) {
             fit_best_add(walk->answer, q->top, layout, cost.step_s);
         }
     }

@@ -86,7 +86,7 @@ static void price_orders(struct fit_visit *v, struct fit_cut *cut, struct myr_la
         if (!fits) {
             struct myr_fit_memory memory;
             myr_fit_memory_of(&q->it, &layout, &memory);
-            if (!memory.fits) {
+            if (!(q->tight ? memory.fits : memory.sure)) {
                 return; /* in no order */
             }
             fits = true;
