@@ -27,8 +27,9 @@ struct myr_device {
     double host_bytes_per_s;       /* to the host's memory, one way */
     double power_w, usual_power_w; /* this device's limit, and its generation's usual one */
     uint32_t sm_count, tile_m, tile_n;
-    const char *software; /* the release taken where none is named */
-    bool extrapolated;    /* no published run stands behind it */
+    const char *software;  /* the release taken where none is named */
+    bool extrapolated;     /* no run was fitted: its data sheet is all that is known, and */
+    double gemm, gemm_fp8; /* what a benchmark of products reached of its peaks; 0: nobody says */
 };
 
 /* How a stack's kernels are launched and what they share; constants differ by era. */

@@ -1,8 +1,10 @@
 #include "cost/block.h"
 
-#define ACCUMULATE_BYTES 6.0 /* a weight's gradient, added to what is kept: read, read, written */
-#define TORCH_FFN_SHARE  0.6 /* of what PyTorch reads and writes; caches hold the rest */
-#define TORCH_AUTOCAST   110 /* bytes a hidden element more, eager; compiled a quarter of it */
+#define ACCUMULATE_BYTES 6.0   /* a weight's gradient, added to what is kept: read, read, written */
+#define TORCH_FFN_SHARE  0.6   /* of what PyTorch reads and writes; caches hold the rest */
+#define TORCH_AUTOCAST   110   /* bytes a hidden element more, eager; compiled a quarter of it */
+#define BENCHMARK_BF16   0.803 /* the best product of an H100, of its peaks (devices.csv) */
+#define BENCHMARK_FP8    0.709
 #define COVER_PROCESSORS 24  /* that all-to-alls take while they are covered */
 #define COVER_LAUNCHES   1.1 /* of a layer against one by itself: streams wait for each other */
 #define OFFLOAD_SEEN     0.2 /* of activations' way to the host and back; the rest is behind */
@@ -26,6 +28,19 @@ struct work {
     double whole_tokens; /* those outside tensor-parallel parts */
 };
 
+/*
+ * What a device that no run was fitted on makes of its sheet: of the best that a benchmark found on
+ * it training reaches as much as it does on the H100, where both are known.
+ */
+static double sheet_share(const struct work *w, bool low)
+{
+    const struct myr_device *device = w->it->device;
+    double found = low && device->gemm_fp8 > 0 ? device->gemm_fp8 : device->gemm;
+    double known = low && device->gemm_fp8 > 0 ? BENCHMARK_FP8 : BENCHMARK_BF16;
+    double reached = w->c[low && device->gemm_fp8 > 0 ? FIT_GEMM_HOPPER_FP8 : FIT_GEMM_HOPPER];
+    return found > 0 ? found * reached / known : reached;
+}
+
 static void rates(struct work *w)
 {
     static const uint8_t gemm[] = {FIT_GEMM_AMPERE, FIT_GEMM_HOPPER, FIT_GEMM_BLACKWELL};
@@ -34,8 +49,12 @@ static void rates(struct work *w)
     static const uint8_t hbm[] = {FIT_HBM_AMPERE, FIT_HBM_HOPPER, FIT_HBM_BLACKWELL};
     const struct myr_device *device = w->it->device;
     enum myr_generation g = device->generation;
-    w->kernel *= 1 + w->c[FIT_POWER] * (device->power_w / device->usual_power_w - 1);
-    w->flops = device->bf16_flops * w->c[gemm[g]] * w->kernel;
+    bool sheet = device->extrapolated;
+    if (!sheet) { /* a benchmark ran under the limit already */
+        w->kernel *= 1 + w->c[FIT_POWER] * (device->power_w / device->usual_power_w - 1);
+    }
+    double share = sheet ? sheet_share(w, false) : w->c[gemm[g]];
+    w->flops = device->bf16_flops * share * w->kernel;
     w->low_flops = w->flops;
     /* Devices that no run was measured on take the constant that a kernel sweep has pinned. */
     bool ampere = g == MYR_GENERATION_AMPERE && !device->extrapolated;
@@ -44,7 +63,8 @@ static void rates(struct work *w)
     switch (w->layout->precision) {
     case MYR_PRECISION_FP8:
     case MYR_PRECISION_MXFP8:
-        w->low_flops = device->fp8_flops * w->c[fp8[g]] * w->kernel;
+        w->low_flops =
+            device->fp8_flops * (sheet ? sheet_share(w, true) : w->c[fp8[g]]) * w->kernel;
         w->cast_bytes =
             w->c[w->layout->precision == MYR_PRECISION_MXFP8                  ? FIT_CAST_MX
                  : w->recipe->of[MYR_CAPABILITY_SCALES] == MYR_SCALES_DELAYED ? FIT_CAST_FP8
@@ -62,7 +82,8 @@ static void rates(struct work *w)
     case MYR_PRECISION_FP16:
         break;
     }
-    w->flash_flops = device->bf16_flops * w->c[flash[g]] * w->kernel;
+    w->flash_flops = sheet ? w->flops * w->c[FIT_FLASH_HOPPER] / w->c[FIT_GEMM_HOPPER]
+                           : device->bf16_flops * w->c[flash[g]] * w->kernel;
     if (w->it->stack->era == MYR_ERA_TORCH && w->cast_bytes > 0) {
         w->cast_bytes = w->c[FIT_CAST_TORCH];
     }

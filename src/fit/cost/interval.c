@@ -12,6 +12,7 @@
 
 #include "cost/block.h"
 
+#define SHEET_APART   4    /* from a device that only its data sheet tells of */
 #define EXPERTS_LEAST 0.25 /* of a step, as experts are of the runs measured with them */
 
 const char *myr_interval_name(enum myr_interval interval)
@@ -75,8 +76,10 @@ static double device_apart(const struct myr_profiles *profiles, uint32_t a, uint
     if (a == b) {
         return 0;
     }
-    bool near = one->generation == other->generation && !one->extrapolated && !other->extrapolated;
-    return near ? 1 : 2;
+    if (one->extrapolated || other->extrapolated) {
+        return SHEET_APART;
+    }
+    return one->generation == other->generation ? 1 : 2;
 }
 
 /* Axis by axis: doublings, or 1 where the two differ. */

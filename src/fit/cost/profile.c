@@ -161,12 +161,18 @@ static int read_device(struct myr_arena *arena, const struct myr_doc *map, struc
         {"host_gbps", 1e-3, 1e9, offsetof(struct myr_device, host_bytes_per_s)},
         {"power", 1e-3, 1, offsetof(struct myr_device, power_w)},
     };
+    static const struct number_row shares[] = {
+        {"gemm", 1e-3, 1, offsetof(struct myr_device, gemm)},
+        {"gemm_fp8", 1e-3, 1, offsetof(struct myr_device, gemm_fp8)},
+    };
     uint32_t generation = 0;
     if (text(arena, map, "name", &ret->name, err) < 0 ||
         text(arena, map, "alias", &ret->alias, err) < 0 ||
         text(arena, map, "software", &ret->software, err) < 0 ||
         choice(map, "generation", generations, 3, &generation, err) < 0 ||
         numbers(map, rows, MYR_ARRAY_COUNT(rows), ret, err) < 0 ||
+        (myr_doc_get(map, "gemm") && numbers(map, &shares[0], 1, ret, err) < 0) ||
+        (myr_doc_get(map, "gemm_fp8") && numbers(map, &shares[1], 1, ret, err) < 0) ||
         whole(map, "domain", 1, &ret->domain_gpus, err) < 0 ||
         whole(map, "sm", 1, &ret->sm_count, err) < 0 ||
         flag(map, "extrapolated", &ret->extrapolated, err) < 0 || read_tile(map, ret, err) < 0) {

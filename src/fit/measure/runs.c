@@ -361,6 +361,15 @@ static int find_stack(const struct fit_row *r, struct myr_run *run, struct myr_e
 /* What a row cannot do without, whichever way its layout is given. */
 static int read_subject(struct fit_row *r, struct myr_run *run, struct myr_err *why)
 {
+    struct myr_str task = fit_field(r, COLUMN_task), arch = fit_field(r, COLUMN_arch);
+    if (fit_word_has(task, "lora")) {
+        return myr_err_set(why, MYR_EINVAL, "task 'lora': adapters are not priced");
+    }
+    if (fit_word_has(arch, "hybrid")) {
+        return myr_err_set(why, MYR_EINVAL,
+                           "arch '%.*s': no column describes layers that are not attention",
+                           (int)arch.len, arch.data);
+    }
     MYR_TRY(read_model(r, &run->model, why));
     MYR_TRY(find_device(r, run, why));
     MYR_TRY(find_stack(r, run, why));
