@@ -154,6 +154,18 @@ static enum myr_interval most_of(const double intervals[MYR_INTERVAL_COUNT],
     return most;
 }
 
+/* A trainer of which no run was measured. */
+static bool is_foreign(const struct myr_profiles *profiles, uint32_t stack)
+{
+    for (uint32_t i = 0; i < profiles->measured_count; i++) {
+        uint32_t other = profiles->measured[i].stack;
+        if (strcmp(profiles->stacks[other].line, profiles->stacks[stack].line) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /*
  * The run that leaves the narrowest interval is the nearest, not the one with fewest differences.
  */
@@ -167,9 +179,11 @@ struct myr_fit_spread myr_fit_spread(const struct myr_profiles *profiles,
     bool experts = question.experts > 0;
     struct myr_fit_spread ret = {.most = MYR_INTERVAL_COUNT};
     double least = -1;
+    bool foreign = is_foreign(profiles, question.stack);
     for (uint32_t i = 0; i < profiles->measured_count; i++) {
         const struct myr_measured *run = &profiles->measured[i];
         struct myr_fit_distance away = myr_fit_distance_of(profiles, &question, run);
+        away.axes[MYR_INTERVAL_LINE] += foreign; /* nothing of its kernels was fitted */
         if (unknown & MYR_UNKNOWN_RELEASE) { /* the release taken is not the one that runs */
             away.axes[MYR_INTERVAL_RELEASE] = 1;
         }

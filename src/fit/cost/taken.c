@@ -12,7 +12,8 @@ static bool may_cover(const struct myr_fit_case *it, const struct myr_layout *l,
            it->model->mtp_count <= 1;
 }
 
-/* Captured are fixed sizes: of experts where tokens drop, or where a fused kernel pads its own. */
+/* Who compiles launches whole steps. Captured are fixed sizes: of experts where tokens drop, or
+ * where a fused kernel pads its own. */
 static uint8_t graphs_of(const struct myr_fit_case *it, const struct myr_layout *l,
                          const struct myr_recipe *r)
 {
@@ -21,7 +22,8 @@ static uint8_t graphs_of(const struct myr_fit_case *it, const struct myr_layout 
     bool padded = r->of[MYR_CAPABILITY_GROUPED] == MYR_GROUPED_FUSED &&
                   r->of[MYR_CAPABILITY_DISPATCHER] == MYR_DISPATCH_HYBRIDEP;
     bool whole = graphs == MYR_GRAPHS_FULL || graphs == MYR_GRAPHS_LAYER;
-    if (graphs == MYR_GRAPHS_FULL && (!experts || drop || padded)) {
+    bool compiled = it->stack->recipe.of[MYR_CAPABILITY_GRAPHS] == MYR_GRAPHS_FULL;
+    if (graphs == MYR_GRAPHS_FULL && (!experts || drop || padded || compiled)) {
         return graphs;
     }
     if (l->recompute == MYR_RECOMPUTE_FULL || l->offload_layers > 0) {

@@ -116,7 +116,7 @@ static void a_disturbed_machine_is_recovered(void **state)
         before += fabs(wrong / right - 1) / unseen;
         after += fabs(found / right - 1) / unseen;
     }
-    if (after > 0.015 || after > before / 5) {
+    if (after > 0.016 || after > before / 5) {
         fail_msg("unseen runs: mean error %.4f before, %.4f after", before, after);
     }
     myr_arena_done(&f->arena);

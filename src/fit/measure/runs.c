@@ -244,6 +244,12 @@ static void read_words(const struct fit_row *r, struct myr_run *run)
     if (!fit_word_recompute(fit_field(r, COLUMN_recompute), &layout->recompute)) {
         run->open |= MYR_RUN_OPEN_RECOMPUTE;
     }
+    /* Policies of a trainer's own are told in words, if at all. */
+    if (run->open & MYR_RUN_OPEN_RECOMPUTE &&
+        fit_word_has(fit_field(r, COLUMN_note), "everything recomputed")) {
+        run->open &= ~(uint32_t)MYR_RUN_OPEN_RECOMPUTE;
+        layout->recompute = MYR_RECOMPUTE_FULL;
+    }
     run->guessed |= fit_word_precision(fit_field(r, COLUMN_precision), &layout->precision)
                         ? 0
                         : MYR_RUN_GUESSED_PRECISION;
@@ -314,7 +320,9 @@ static int find_device(const struct fit_row *r, struct myr_run *run, struct myr_
         size_t len = dash ? (size_t)(dash - device->name) : strlen(device->name);
         memcpy(stem, device->name, len < sizeof(stem) ? len : sizeof(stem) - 1);
         bool size = !dash || fit_word_has(name, dash + 1); /* a100-40 and a100-80 */
-        if (fit_word_has(name, stem) && len + size >= best) {
+        /* "tpu" alone is a family; "h100" is a device. */
+        bool device_like = strpbrk(stem, "0123456789") != NULL || size;
+        if (device_like && fit_word_has(name, stem) && len + size >= best) {
             best = len + size;
             run->it.device = device;
             run->guessed |= MYR_RUN_GUESSED_DEVICE;

@@ -458,7 +458,8 @@ static void a_trainer_is_found_by_its_own_word_and_an_unknown_one_by_its_year(vo
     assert_stack("Megatron-Core 0.12", "Megatron-Core 0.8");
     assert_stack("PyTorch FSDP 2.1", "llm-foundry FSDP");
     assert_stack("Megatron-DeepSpeed 2023", "Megatron-DeepSpeed");
-    assert_stack("DeepSpeed 0.9", "DeepSpeed ZeRO-3 2021");
+    assert_stack("DeepSpeed 2021", "DeepSpeed ZeRO-3 2021");
+    assert_stack("DeepSpeed 0.19.2", "DeepSpeed 0.19");
     /* The repository counts anew since; a year is no such number, nor the other way round. */
     assert_stack("Megatron-LM 0.20", "Megatron-LM 0.20");
     assert_stack("Megatron-LM 0.15", "Megatron-LM 0.8");
