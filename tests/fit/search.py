@@ -144,7 +144,8 @@ def check_oversubscription(myriad, folder):
         out = os.path.join(folder, f"cut-{ratio}")
         subprocess.run([myriad, "plan", spec, "--out", out], capture_output=True, timeout=600,
                        check=False)
-        ask = ["--design", os.path.join(out, "design.myr"), "--model", "llama3-70b", "--batch", "64"]
+        ask = ["--design", os.path.join(out, "design.myr"), "--model", "llama3-70b",
+               "--batch", "64"]
         steps.append(answer(myriad, *ask, "--zero", "1", "--shard", "16")["best"]["step_s"])
         free.append(answer(myriad, *ask)["best"]["step_s"])
     assert steps[1] > steps[0] and free[1] >= free[0], (steps, free)

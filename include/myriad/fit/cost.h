@@ -90,8 +90,8 @@ struct myr_fit_memory {
     double total_bytes, limit_bytes;
     double peak_bytes; /* as the trainer's own counter says it: allocated, or reserved */
     double peak_low_bytes, peak_high_bytes; /* between them nine times of ten */
-    bool fits; /* as counted */
-    bool sure; /* 19 times of 20, by how far measured peaks lie off */
+    bool fits;                              /* as counted */
+    bool sure;                              /* 19 times of 20, by how far measured peaks lie off */
 };
 
 /* Bytes of a rank's tensors up to which it is sure to fit, or fits as counted. */

@@ -33,7 +33,7 @@ struct myr_fit_query {
     /* What no axis is, such as the width of gradients; NULL: as the release has it. */
     const struct myr_layout *base;
     uint32_t top; /* how many to keep; at least 1 */
-    bool tight; /* what fits as counted is enough, sure or not; else only where nothing is sure */
+    bool tight;   /* what fits as counted is enough, sure or not; else only where nothing is sure */
     bool exhaustive;
     myr_fit_progress *progress; /* of 'exhaustive' alone: any other search ends within a second */
     void *progress_context;

@@ -278,6 +278,17 @@ void myr_fit_habits(const struct myr_fit_case *it, struct myr_layout *layout)
     layout->low_kept = it->stack->low_dispatch; /* who sends tokens so keeps them so */
 }
 
+struct myr_recipe myr_fit_taken(const struct myr_fit_case *it, const struct myr_layout *layout)
+{
+    struct myr_recipe list[FIT_RECIPES_MAX];
+    if (fit_recipes_of(it, layout, list) > 1) {
+        struct fit_blocks blocks;
+        fit_blocks_of(it, layout, &blocks);
+        return blocks.recipe;
+    }
+    return list[0];
+}
+
 /* One layout from nothing; the search takes the same steps one by one and keeps what is shared. */
 void myr_fit_cost_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                      struct myr_fit_cost *ret)

@@ -184,7 +184,7 @@ struct myr_fit_spread myr_fit_spread(const struct myr_profiles *profiles,
         const struct myr_measured *run = &profiles->measured[i];
         struct myr_fit_distance away = myr_fit_distance_of(profiles, &question, run);
         away.axes[MYR_INTERVAL_LINE] += foreign; /* nothing of its kernels was fitted */
-        if (unknown & MYR_UNKNOWN_RELEASE) { /* the release taken is not the one that runs */
+        if (unknown & MYR_UNKNOWN_RELEASE) {     /* the release taken is not the one that runs */
             away.axes[MYR_INTERVAL_RELEASE] = 1;
         }
         double width = myr_fit_width(widths, experts, &away, &shares);

@@ -184,35 +184,6 @@ static int read_device(struct myr_arena *arena, const struct myr_doc *map, struc
     return MYR_OK;
 }
 
-/* Every trainer runs 1F1B and most interleave; what else a release can do it names. */
-static int read_stages(const struct myr_doc *map, const char *key, uint32_t otherwise,
-                       uint32_t *ret, struct myr_err *err)
-{
-    const struct myr_doc *list = myr_doc_get(map, key);
-    *ret = list ? 0 : otherwise;
-    MYR_TRY(list ? myr_doc_expect(list, MYR_DOC_LIST, key, err) : MYR_OK);
-    for (uint32_t i = 0; list && i < list->count; i++) {
-        uint64_t stage;
-        MYR_TRY(myr_doc_u64(list->items[i], key, 0, 3, &stage, err));
-        *ret |= 1U << stage;
-    }
-    return MYR_OK;
-}
-
-static int read_schedules(const struct myr_doc *map, uint32_t *ret, struct myr_err *err)
-{
-    static const char *const names[] = {"1f1b", "interleaved", "zero-bubble", "dualpipe"};
-    const struct myr_doc *list = myr_doc_get(map, "schedules");
-    *ret = list ? 0 : 1U << MYR_SCHEDULE_1F1B | 1U << MYR_SCHEDULE_INTERLEAVED;
-    int rc = list ? myr_doc_expect(list, MYR_DOC_LIST, "schedules", err) : MYR_OK;
-    for (uint32_t i = 0; list && rc == MYR_OK && i < list->count; i++) {
-        uint32_t schedule = 0;
-        rc = myr_doc_choice(list->items[i], "schedules", names, 4, &schedule, err);
-        *ret |= 1U << schedule;
-    }
-    return rc;
-}
-
 /* Flags that a release does not name are off; capabilities may still be set by rules. */
 static int read_stack(struct myr_arena *arena, const struct myr_doc *map, struct myr_stack *ret,
                       struct myr_err *err)
@@ -240,9 +211,9 @@ static int read_stack(struct myr_arena *arena, const struct myr_doc *map, struct
         flag(map, "blocks", &ret->blocks, err) < 0 ||
         flag(map, "reorders", &ret->reorders, err) < 0 || flag(map, "cuts", &ret->cuts, err) < 0 ||
         flag(map, "shards", &ret->shards, err) < 0 || fit_recipe_read(map, &stated, err) < 0 ||
-        read_schedules(map, &ret->schedules, err) < 0 ||
-        read_stages(map, "zero", 0xf, &ret->zero[0], err) < 0 ||
-        read_stages(map, "zero_deep", ret->zero[0], &ret->zero[1], err) < 0 ||
+        fit_schedules_read(map, &ret->schedules, err) < 0 ||
+        fit_stages_read(map, "zero", 0xf, &ret->zero[0], err) < 0 ||
+        fit_stages_read(map, "zero_deep", ret->zero[0], &ret->zero[1], err) < 0 ||
         (myr_doc_get(map, "kernel") && text(arena, map, "kernel", &kernel, err) < 0)) {
         return MYR_EINVAL;
     }

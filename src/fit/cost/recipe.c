@@ -385,3 +385,32 @@ uint32_t myr_profiles_recipes(const struct myr_profiles *profiles, const struct 
     uint32_t open = 1U << MYR_CAPABILITY_DISPATCHER | 1U << MYR_CAPABILITY_EXPERT_OVERLAP;
     return experts && !named ? open & ~(stated ? stated->set : 0) : 0;
 }
+
+/* Every trainer runs 1F1B and most interleave; what else a release can do it names. */
+int fit_stages_read(const struct myr_doc *map, const char *key, uint32_t otherwise, uint32_t *ret,
+                    struct myr_err *err)
+{
+    const struct myr_doc *list = myr_doc_get(map, key);
+    *ret = list ? 0 : otherwise;
+    MYR_TRY(list ? myr_doc_expect(list, MYR_DOC_LIST, key, err) : MYR_OK);
+    for (uint32_t i = 0; list && i < list->count; i++) {
+        uint64_t stage;
+        MYR_TRY(myr_doc_u64(list->items[i], key, 0, 3, &stage, err));
+        *ret |= 1U << stage;
+    }
+    return MYR_OK;
+}
+
+int fit_schedules_read(const struct myr_doc *map, uint32_t *ret, struct myr_err *err)
+{
+    static const char *const names[] = {"1f1b", "interleaved", "zero-bubble", "dualpipe"};
+    const struct myr_doc *list = myr_doc_get(map, "schedules");
+    *ret = list ? 0 : 1U << MYR_SCHEDULE_1F1B | 1U << MYR_SCHEDULE_INTERLEAVED;
+    int rc = list ? myr_doc_expect(list, MYR_DOC_LIST, "schedules", err) : MYR_OK;
+    for (uint32_t i = 0; list && rc == MYR_OK && i < list->count; i++) {
+        uint32_t schedule = 0;
+        rc = myr_doc_choice(list->items[i], "schedules", names, 4, &schedule, err);
+        *ret |= 1U << schedule;
+    }
+    return rc;
+}

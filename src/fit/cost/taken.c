@@ -78,14 +78,3 @@ uint32_t fit_recipes_of(const struct myr_fit_case *it, const struct myr_layout *
     }
     return count;
 }
-
-struct myr_recipe myr_fit_taken(const struct myr_fit_case *it, const struct myr_layout *layout)
-{
-    struct myr_recipe list[FIT_RECIPES_MAX];
-    if (fit_recipes_of(it, layout, list) > 1) {
-        struct fit_blocks blocks;
-        fit_blocks_of(it, layout, &blocks);
-        return blocks.recipe;
-    }
-    return list[0];
-}

@@ -97,11 +97,6 @@ static struct myr_layout job_layout(const struct opened *o, uint32_t i, struct m
 }
 
 /* Memory with so many micro-batches of a step. */
-static bool has_room(const struct opened *o, struct myr_fit_memory memory)
-{
-    return o->x->query->tight ? memory.fits : memory.sure;
-}
-
 static struct myr_fit_memory memory_of(const struct opened *o, uint32_t i,
                                        const struct myr_layout *layout, uint32_t micro_batches)
 {
@@ -124,8 +119,7 @@ static void set_choice(uint32_t choice, uint32_t most, struct myr_layout *layout
 static void add_way(struct opened *o, uint32_t i, struct way way, uint32_t most_units,
                     double memory_bytes)
 {
-    uint32_t at = o->lists[i].count;
-    uint32_t step = way.layout.vp > 1 ? way.layout.pp : 1;
+    uint32_t at = o->lists[i].count, step = way.layout.vp > 1 ? way.layout.pp : 1;
     if (at == WAYS_MAX) {
         return;
     }
@@ -136,20 +130,20 @@ static void add_way(struct opened *o, uint32_t i, struct way way, uint32_t most_
     o->lists[i].count++;
 }
 
-/* The most micro-batches with which it fits, in steps; 'full' of them are all that count. */
+/* In steps, with which it fits; 'full' of them are all that count. */
 static uint32_t most_micro_batches(const struct opened *o, uint32_t i,
                                    const struct myr_layout *layout, uint32_t step, uint32_t full)
 {
     uint32_t low = 0, high = full / step;
-    if (has_room(o, memory_of(o, i, layout, full))) {
+    if (fit_mix_room(o->x, memory_of(o, i, layout, full))) {
         return full;
     }
-    if (!has_room(o, memory_of(o, i, layout, step))) {
+    if (!fit_mix_room(o->x, memory_of(o, i, layout, step))) {
         return 0;
     }
     while (low < high) {
         uint32_t middle = low + (high - low + 1) / 2;
-        if (has_room(o, memory_of(o, i, layout, middle * step))) {
+        if (fit_mix_room(o->x, memory_of(o, i, layout, middle * step))) {
             low = middle;
         } else {
             high = middle - 1;
@@ -180,7 +174,7 @@ static uint32_t least_recomputed(const struct opened *o, uint32_t i, struct myr_
     while (low < high) { /* from one layer on, more of them take less room */
         uint32_t middle = low + (high - low) / 2;
         set_choice(middle, chunk_most, &layout);
-        if (has_room(o, memory_of(o, i, &layout, micro_batches))) {
+        if (fit_mix_room(o->x, memory_of(o, i, &layout, micro_batches))) {
             high = middle;
         } else {
             low = middle + 1;
