@@ -64,6 +64,71 @@ static enum myr_trainer trainer_of(const struct myr_stack *stack)
     return MYR_TRAINER_MEGATRON;
 }
 
+/* Built on the same library: one's releases tell of the other's kernels. */
+static bool akin(enum myr_trainer a, enum myr_trainer b)
+{
+    bool core = (a == MYR_TRAINER_MEGATRON || a == MYR_TRAINER_BRIDGE) &&
+                (b == MYR_TRAINER_MEGATRON || b == MYR_TRAINER_BRIDGE);
+    return a == b || core;
+}
+
+/* A trainer is asked about by a release of its own, unless one is named that it is akin to. */
+static int choose_release(const struct myr_launch_question *q, struct myr_arena *arena,
+                          struct myr_case_question *of, struct myr_err *err)
+{
+    static const char *const usual[MYR_TRAINER_COUNT] = {
+        [MYR_TRAINER_MEGATRON] = "Megatron-LM 0.20",
+        [MYR_TRAINER_DEEPSPEED] = "Megatron-DeepSpeed 0.19",
+        [MYR_TRAINER_TORCHTITAN] = "torchtitan 2025",
+        [MYR_TRAINER_BRIDGE] = "Megatron-Bridge",
+    };
+    struct myr_profiles *profiles = MYR_ARENA_ONE(arena, struct myr_profiles);
+    const struct myr_device *device = NULL;
+    const struct myr_stack *stack = NULL;
+    bool exact;
+    if (q->trainer < 0) {
+        return MYR_OK;
+    }
+    enum myr_trainer trainer = (enum myr_trainer)q->trainer;
+    MYR_TRY(myr_profiles_init(profiles, arena, err));
+    if (of->profile) {
+        const struct myr_doc *own;
+        MYR_TRY(myr_profiles_open(arena, of->profile, &own, err));
+        MYR_TRY(myr_profiles_take(profiles, arena, own, err));
+    }
+    if (of->software) {
+        MYR_TRY(myr_profiles_stack(profiles, myr_str_from(of->software), &stack, &exact, err));
+        if (!akin(trainer, trainer_of(stack))) {
+            int rc = myr_err_set(err, MYR_EINVAL,
+                                 "--software '%s' is a release of %s, and %s is "
+                                 "to be started",
+                                 of->software, myr_trainer_name(trainer_of(stack)),
+                                 myr_trainer_name(trainer));
+            myr_err_hint(err, "without --software it is asked about as '%s'", usual[trainer]);
+            return rc;
+        }
+        return MYR_OK;
+    }
+    /* What the device is usually asked about may be the trainer's own. */
+    if (of->device &&
+        myr_profiles_device(profiles, myr_str_from(of->device), &device, NULL) == MYR_OK &&
+        myr_profiles_stack(profiles, myr_str_from(device->software), &stack, &exact, NULL) ==
+            MYR_OK &&
+        trainer_of(stack) == trainer) {
+        return MYR_OK;
+    }
+    of->software = usual[trainer];
+    return MYR_OK;
+}
+
+/* NULL, or what the trainer's models have not. */
+static const char *lacks(enum myr_trainer trainer, const struct myr_model *model)
+{
+    return trainer == MYR_TRAINER_TORCHTITAN  ? launch_titan_lacks(model)
+           : trainer == MYR_TRAINER_DEEPSPEED ? launch_deepspeed_lacks(model)
+                                              : NULL;
+}
+
 /* ---- nodes ---- */
 
 /* A node's number in the design, as a host: "node/00042" is "node-00042". */
@@ -296,10 +361,9 @@ static void write_script(const struct myr_launch_question *q, struct myr_arena *
                          struct myr_launch_answer *a)
 {
     const struct myr_fit_case *it = &a->it.query.it;
-    const struct myr_recipe *recipe = myr_fit_recipe(it, a->layout.precision);
+    const struct myr_recipe taken = myr_fit_taken(it, &a->layout), *recipe = &taken;
     /* The whole of it: the script has the model's arguments too. */
     struct myr_launch_case of = {&a->layout, &a->it.model, recipe, it->device, it->stack, true};
-    a->trainer = q->trainer < 0 ? trainer_of(it->stack) : (enum myr_trainer)q->trainer;
     myr_launch_of(&of, a->trainer, arena, &a->launch);
     if (a->pool_note) {
         launch_note(&a->launch, "%s", a->pool_note);
@@ -342,7 +406,17 @@ int myr_launch_ask(const struct myr_launch_question *question, struct myr_arena 
             return MYR_OK;
         }
     }
+    MYR_TRY(choose_release(question, arena, &of, err));
     MYR_TRY(myr_case_init(&ret->it, arena, &of, err));
+    ret->trainer = question->trainer < 0 ? trainer_of(ret->it.query.it.stack)
+                                         : (enum myr_trainer)question->trainer;
+    const char *what = lacks(ret->trainer, &ret->it.model);
+    if (what) { /* the answer is no: what would start is another model */
+        (void)myr_err_set(&ret->why, MYR_EINFEASIBLE, "%s has no model with %s, as %s has",
+                          myr_trainer_name(ret->trainer), what, ret->it.model.name);
+        myr_err_hint(&ret->why, "--trainer megatron-lm or megatron-bridge");
+        return MYR_OK;
+    }
     if (!question->of.design && (question->state || question->hosts)) {
         return myr_err_set(err, MYR_EINVAL, "%s goes with --design",
                            question->state ? "--state" : "--hosts");

@@ -43,6 +43,57 @@ static void tear_down(struct fixture *f)
     myr_arena_done(&f->arena);
 }
 
+/* The same sizes in layers that every trainer has. */
+static const struct myr_model *as_llama(struct myr_arena *in, struct myr_model *ret)
+{
+    assert_int_equal(myr_model_find(in, "gpt3-125m", ret, NULL), MYR_OK);
+    ret->gated = true;
+    ret->norm = MYR_NORM_RMS;
+    ret->positions = MYR_POSITIONS_ROTARY;
+    ret->qkv_bias = ret->out_bias = ret->ffn_bias = false;
+    return ret;
+}
+
+/* Another model would train, or one priced for kernels that do not run. */
+static void a_trainer_starts_only_what_it_has(void **state)
+{
+    static const enum myr_trainer trainers[] = {MYR_TRAINER_TORCHTITAN, MYR_TRAINER_DEEPSPEED};
+    static const char *const models[] = {"gpt3-125m", "deepseek-v3"};
+    struct fixture f;
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(trainers); i++) {
+        set_up(&f);
+        f.question.trainer = (int)trainers[i];
+        f.question.of.model = models[i];
+        assert_int_equal(ask(&f), MYR_OK);
+        assert_false(f.answer->found);
+        assert_int_equal(f.answer->script.len, 0);
+        assert_non_null(strstr(f.answer->why.message, "has no model with"));
+        tear_down(&f);
+        set_up(&f);
+        f.question.trainer = (int)trainers[i];
+        f.question.of.software = "Megatron-Bridge 26.06";
+        assert_int_equal(ask(&f), MYR_EINVAL);
+        assert_non_null(strstr(f.err.message, "is a release of megatron-bridge"));
+        tear_down(&f);
+    }
+    struct myr_model gated;
+    for (int t = 0; t < MYR_TRAINER_COUNT; t++) {
+        set_up(&f);
+        f.question.trainer = t;
+        f.question.of.model_read = as_llama(&f.arena, &gated);
+        assert_int_equal(ask(&f), MYR_OK);
+        assert_true(f.answer->found);
+        const char *line = f.answer->it.query.it.stack->line;
+        assert_non_null(strstr(t == MYR_TRAINER_MEGATRON     ? "Megatron-LM"
+                               : t == MYR_TRAINER_DEEPSPEED  ? "Megatron-DeepSpeed"
+                               : t == MYR_TRAINER_TORCHTITAN ? "torchtitan"
+                                                             : "Megatron-Bridge",
+                               line));
+        tear_down(&f);
+    }
+}
+
 static void a_release_belongs_to_its_trainer(void **state)
 {
     static const struct {
@@ -67,6 +118,10 @@ static void a_release_belongs_to_its_trainer(void **state)
         struct fixture f;
         set_up(&f);
         f.question.of.software = rows[i].software;
+        struct myr_model gated;
+        if (rows[i].trainer == MYR_TRAINER_TORCHTITAN) { /* it has no layers like GPT's */
+            f.question.of.model_read = as_llama(&f.arena, &gated);
+        }
         if (ask(&f) < 0 || !f.answer->found || !f.answer->placed) {
             fail_msg("%s: %s", rows[i].software, f.err.message);
         }
@@ -154,6 +209,7 @@ static void strings_of_files_are_quoted_byte_by_byte(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_trainer_starts_only_what_it_has),
         cmocka_unit_test(a_release_belongs_to_its_trainer),
         cmocka_unit_test(a_trainer_and_steps_that_are_named_are_taken),
         cmocka_unit_test(what_cannot_be_asked_is_an_error_and_what_does_not_fit_an_answer),

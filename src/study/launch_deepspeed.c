@@ -195,16 +195,21 @@ static void model_items(const struct myr_launch_case *of, struct myr_launch *l)
     }
 }
 
-/* One note for all of them: such a model has to be written first. */
-static void model_notes(const struct myr_model *model, struct myr_launch *l)
+/* Such a model has to be written first. */
+const char *launch_deepspeed_lacks(const struct myr_model *model)
 {
-    if (myr_model_is_mla(model) || model->delta.value_heads || model->qk_norm ||
-        model->attention_sink || model->window_tokens || model->mtp_count ||
-        model->norms_per_layer != 2 || model->norm == MYR_NORM_BARE) {
-        launch_note(l, "the model has more than Megatron-DeepSpeed's layers: latent, linear or "
-                       "windowed attention, norms of queries and keys, sinks, other norms or "
-                       "prediction modules");
-    }
+    const struct myr_moe *moe = &model->moe;
+    return myr_model_is_mla(model)        ? "latent attention"
+           : model->delta.value_heads > 0 ? "linear attention"
+           : model->qk_norm               ? "norms of queries and keys"
+           : model->attention_sink        ? "attention sinks"
+           : model->window_tokens > 0     ? "a window"
+           : model->norms_per_layer != 2  ? "more or fewer than two norms a layer"
+           : model->norm == MYR_NORM_BARE ? "norms without weights"
+           : moe->first_dense > 0         ? "experts that begin behind the first layer"
+           : moe->shared_count > 0        ? "shared experts"
+           : moe->experts_per_token > 2   ? "more than two experts a token"
+                                          : NULL;
 }
 
 /* Without 'whole' only what the layout asks for: the model's arguments are left to the user. */
@@ -222,7 +227,11 @@ void launch_deepspeed(const struct myr_launch_case *of, struct myr_launch *l)
     }
     l->model_first = l->item_count;
     model_items(of, l);
-    model_notes(of->model, l);
+    const char *lacks = launch_deepspeed_lacks(of->model);
+    lacks = lacks || of->model->mtp_count == 0 ? lacks : "prediction modules";
+    if (lacks) {
+        launch_note(l, "Megatron-DeepSpeed's layers have no %s", lacks);
+    }
     /* The wrapper asks again for what the file has: both must agree. */
     if (of->layout->precision != MYR_PRECISION_FP32) {
         launch_switch(l, of->layout->precision == MYR_PRECISION_FP16 ? "--fp16" : "--bf16");

@@ -190,8 +190,8 @@ static void put_qwen(struct myr_buf *buf, const struct myr_model *model, bool os
                    experts ? "True" : "False");
 }
 
-/* What none of its models has; a reader of the file must know. */
-static void put_differences(struct myr_buf *buf, const struct myr_model *model)
+/* Without these it would be another model that trains. */
+const char *launch_titan_lacks(const struct myr_model *model)
 {
     const struct {
         bool is;
@@ -200,22 +200,21 @@ static void put_differences(struct myr_buf *buf, const struct myr_model *model)
         {!model->gated, "feed-forward layers without a gate"},
         {model->norm != MYR_NORM_RMS, "norms other than RMS"},
         {model->norms_per_layer != 2, "more or fewer than two norms a layer"},
-        {model->qkv_bias || model->out_bias || model->ffn_bias, "biases"},
+        {(model->qkv_bias || model->out_bias || model->ffn_bias) && !model->attention_sink,
+         "biases"},
         {model->positions != MYR_POSITIONS_ROTARY, "positions that are no rotation"},
         {model->delta.value_heads > 0, "linear attention"},
         {model->indexer.head_count > 0, "an indexer"},
-        {model->mtp_count > 0, "prediction modules"},
         {model->window_tokens > 0 && !model->attention_sink, "a window"},
         {model->moe.interval > 1, "experts in some layers only"},
         {myr_model_is_mla(model) ? model->tied : false, "a tied output matrix"},
     };
-    /* Each difference is a comment of its own at the top of the file. */
     for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
         if (rows[i].is) {
-            myr_buf_printf(buf, "# Not in this trainer's models, and left out: %s.\n",
-                           rows[i].what);
+            return rows[i].what;
         }
     }
+    return NULL;
 }
 
 /* Registers the model beside the trainer's own; the TOML names it as its flavour. */
@@ -235,7 +234,9 @@ void launch_put_flavour(const struct myr_launch_case *of, struct myr_buf *buf)
                         : oss   ? "gptoss_configs"
                         : llama ? "llama3_args"
                                 : "qwen3_args";
-    put_differences(buf, model);
+    if (model->mtp_count > 0) {
+        myr_buf_put_lit(buf, "# Not in this trainer's models, and left out: prediction modules.\n");
+    }
     myr_buf_printf(buf, "from torchtitan.models.%s import %s, %s\n", family, table, kind);
     if (!llama) {
         myr_buf_put_lit(buf, "from torchtitan.models.moe import MoEArgs\n");
@@ -287,8 +288,9 @@ void launch_put_run(const struct myr_launch *l, const struct myr_launch_case *of
     myr_buf_printf(buf,
                    "--train-iters %llu --lr 3e-4 --min-lr 3e-5 --lr-decay-style cosine "
                    "--lr-warmup-fraction 0.01 --weight-decay 0.1 --adam-beta1 0.9 "
-                   "--adam-beta2 0.95 --clip-grad 1.0 --eval-iters 0 --log-interval 10",
-                   steps);
+                   "--adam-beta2 0.95 --clip-grad 1.0 --eval-interval %llu --eval-iters 0 "
+                   "--log-interval 10",
+                   steps, steps);
     if (!deepspeed) {
         myr_buf_put_lit(buf, " --log-throughput --manual-gc --manual-gc-interval 100");
     }

@@ -38,6 +38,10 @@ void launch_put_json(const struct myr_launch_item *items, uint32_t count, struct
 void launch_put_words(struct myr_buf *buf, struct myr_str text, size_t width, const char *end,
                       const char *start);
 
+/* What of a model a trainer's layers have not, so that another one would train; or NULL. */
+const char *launch_titan_lacks(const struct myr_model *model);
+const char *launch_deepspeed_lacks(const struct myr_model *model);
+
 /* The trainers. */
 void launch_megatron(const struct myr_launch_case *of, struct myr_launch *l);
 void launch_megatron_model(const struct myr_launch_case *of, struct myr_launch *l);

@@ -97,7 +97,8 @@ static void stage_args(const struct myr_launch_case *of, struct myr_launch *l)
     if (layout->schedule == MYR_SCHEDULE_ZERO_BUBBLE || layout->schedule == MYR_SCHEDULE_DUALPIPE) {
         launch_note(l, "this trainer has no schedule '%s'", myr_schedule_name(layout->schedule));
     }
-    if (!fixed && model->layer_count % (layout->pp * layout->vp) != 0) {
+    bool uneven = model->layer_count % (layout->pp * layout->vp) != 0;
+    if (!fixed && (uneven || layout->output_counts)) {
         put_cut(l, layout, model);
         return;
     }

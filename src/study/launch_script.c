@@ -191,7 +191,11 @@ static void put_torchrun(const struct myr_launch *l, const struct myr_launch_cas
                              "if [[ -z ${NODE_RANK:-} ]]; then\n"
                              "    runs=()\n"
                              "    for i in \"${!hosts[@]}\"; do\n"
-                             "        there=\"NODE_RANK=$i MASTER_PORT=${MASTER_PORT:-29500}\"\n"
+                             "        there=\"NODE_RANK=$i MASTER_PORT=${MASTER_PORT:-29500}\"\n");
+        if (!run->hosts) { /* the copies have no environment of whoever started this one */
+            myr_buf_put_lit(buf, "        there+=\" HOSTS=$(printf '%q' \"${hosts[*]}\")\"\n");
+        }
+        myr_buf_put_lit(buf, ""
                              "        ssh -o BatchMode=yes \"${hosts[i]}\" \"$there bash -s\" "
                              "< \"$0\" &\n"
                              "        runs+=($!)\n"

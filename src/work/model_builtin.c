@@ -182,3 +182,34 @@ int myr_model_find(struct myr_arena *arena, const char *name, struct myr_model *
     }
     return rc;
 }
+
+/* Layers alike: what a name stands for, whoever gave another one to it. */
+static bool same_shape(const struct myr_model *a, const struct myr_model *b)
+{
+    const struct myr_moe *x = &a->moe, *y = &b->moe;
+    return a->hidden == b->hidden && a->head_count == b->head_count &&
+           a->kv_head_count == b->kv_head_count && a->gated == b->gated &&
+           myr_model_is_mla(a) == myr_model_is_mla(b) && x->expert_count == y->expert_count &&
+           (x->expert_count > 0 ? x->experts_per_token == y->experts_per_token &&
+                                      x->expert_hidden == y->expert_hidden
+                                : a->ffn_hidden == b->ffn_hidden);
+}
+
+int myr_model_builtin_index(struct myr_str name)
+{
+    for (uint32_t i = 0; i < myr_work_models_count; i++) {
+        if (myr_str_eq_nocase(builtin_name(i), name)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+bool myr_model_is_like(const struct myr_model *model, uint32_t index)
+{
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
+    struct myr_model other;
+    myr_arena_init(&arena);
+    MYR_ASSERT(index < myr_work_models_count);
+    return read_builtin(&arena, index, &other, NULL) == MYR_OK && same_shape(model, &other);
+}

@@ -236,6 +236,26 @@ def check_bad_input(myriad, folder):
     assert "unknown constant 'warp'" in result.stderr
 
 
+def devices_that_nobody_fitted_are_told_from_their_sheets(myriad):
+    """189 runs that no constant was fitted to: TPU, AMD, Trainium, Ascend, and trainers unknown."""
+    path = DATA / "device-runs.csv"
+    said = json.loads(call(myriad, "fit", "validate", str(path), "-o", "json").stdout)
+    with open(path, newline="") as file:
+        trust = {row["id"]: row for row in csv.DictReader(file)}
+    rows = [r for r in said["rows"] if r["error"] is not None
+            and trust[r["id"]]["confidence"] in ("high", "medium")]
+    errors = sorted(r["error"] for r in rows)
+    assert len(rows) > 100 and errors[len(rows) // 2] <= 15, errors[len(rows) // 2]
+    assert errors[int(0.9 * (len(rows) - 1))] <= 40, errors
+    sheet = [r for r in rows if trust[r["id"]]["hw"].startswith(("TPU", "MI", "Trainium"))]
+    for some, least in ((rows, 0.78), (sheet, 0.85)):
+        inside = sum(r["interval"][0] <= r["measured"] <= r["interval"][1] for r in some)
+        assert least <= inside / len(some) <= 0.96, (inside, len(some))
+    lora = [r for r in said["rows"] if trust[r["id"]]["task"] == "lora"]
+    assert lora and all("adapters are not priced" in r["refused"] for r in lora
+                        if "lora" in r["refused"]), lora
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="myriad-fit-") as folder:
         check_calibrate(sys.argv[1], folder)
@@ -245,6 +265,7 @@ def main():
         check_reports(sys.argv[1], folder)
         check_bad_logs(sys.argv[1], folder)
         check_bad_input(sys.argv[1], folder)
+    devices_that_nobody_fitted_are_told_from_their_sheets(sys.argv[1])
     print("ok")
 
 

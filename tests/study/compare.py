@@ -132,7 +132,7 @@ def check_fit(myriad, letter, design, plan, answer, model, batch):
     best = fit["best"]
     check(f"{design}: step {rows['step_s'][letter]}, fit says {best['step_s']}",
           near(rows["step_s"][letter], best["step_s"], 4))
-    rate = best["tokens_per_s_per_gpu"] * plan["gpus"]
+    rate = fit["batch"] * fit["sequence"] / best["step_s"]  # tokens a GPU are told to 3 digits
     energy = plan["power"]["energy"]
     kwh = plan["power"]["facility_kw"] * plan["power"]["load"] / 3600 / (rate * 0.9) * 1e6
     check(f"{design}: {rows['kwh_per_mtoken'][letter]} kWh, by hand {kwh}",

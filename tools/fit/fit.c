@@ -222,7 +222,8 @@ static void compare_weights(struct fit *fit, int rounds)
 static bool same_place(const struct myr_measured *a, const struct myr_measured *b)
 {
     return a->device == b->device && a->stack == b->stack && a->precision == b->precision &&
-           a->gpus == b->gpus && a->tokens == b->tokens && a->experts == b->experts;
+           a->gpus == b->gpus && a->tokens == b->tokens && a->experts == b->experts &&
+           a->tp == b->tp && a->pp == b->pp && a->cp == b->cp && a->ep == b->ep;
 }
 
 /* Where runs were measured, each place once. */
@@ -231,7 +232,8 @@ static void print_measured(const struct fit *fit)
     const struct myr_profiles *p = &fit->profiles;
     struct myr_measured *places = calloc(fit->runs.count, sizeof(*places));
     uint32_t count = 0;
-    printf("# Device, software, precision, GPUs, tokens and experts of the runs behind them.\n"
+    printf("# Device, software, precision, GPUs, tokens, experts, tp, pp, cp, ep of the runs "
+           "behind them.\n"
            "measured:\n");
     for (uint32_t i = 0; i < fit->runs.count; i++) {
         const struct myr_run *run = &fit->runs.items[i];
@@ -245,9 +247,9 @@ static void print_measured(const struct fit *fit)
         }
         if (j == count) {
             const struct myr_measured *at = &places[count++];
-            printf("  - [%s, %s, %s, %u, %u, %u]\n", p->devices[at->device].name,
+            printf("  - [%s, %s, %s, %u, %u, %u, %u, %u, %u, %u]\n", p->devices[at->device].name,
                    p->stacks[at->stack].name, myr_precision_name(at->precision), at->gpus,
-                   at->tokens, at->experts);
+                   at->tokens, at->experts, at->tp, at->pp, at->cp, at->ep);
         }
     }
     free(places);

@@ -107,6 +107,44 @@ def check_facts(record, facts):
                 assert inner in facts["deepspeed"][key], f"{key}.{inner}"
     known = facts["megatron-lm" if trainer == "megatron-lm" else "megatron-deepspeed"]
     check_words(words[1:], known)
+    if trainer == "megatron-lm":
+        check_megatron(words, record["answer"]["gpus"])
+
+
+def check_megatron(words, world):
+    """What Megatron-LM's validate_args() asks of arguments together (0.17 to 0.20)."""
+    def number(name, otherwise):
+        return int(value_after(words, name) or otherwise)
+
+    tp, pp, cp = (number(f"--{n}-parallel-size", 1)
+                  for n in ("tensor-model", "pipeline-model", "context"))
+    ep = number("--expert-model-parallel-size", 1)
+    etp = number("--expert-tensor-parallel-size", tp)
+    full = value_after(words, "--recompute-granularity") == "full"
+    assert world % (tp * pp * cp) == 0, f"{world} ranks do not divide by {tp * pp * cp}"
+    assert world // pp % (ep * etp) == 0, f"{world // pp} ranks of experts"
+    dp = world // (tp * pp * cp)
+    assert number("--global-batch-size", 1) % (number("--micro-batch-size", 1) * dp) == 0, "batch"
+    assert "--eval-iters" not in words or number("--eval-interval", 0) > 0, "no --eval-interval"
+    assert ("--recompute-method" in words) == full, "--recompute-method goes with full"
+    assert not full or "--recompute-modules" not in words, "--recompute-modules with full"
+    assert "--sequence-parallel" not in words or tp > 1, "--sequence-parallel without tp"
+    assert "--tp-comm-overlap" not in words or "--sequence-parallel" in words, "--tp-comm-overlap"
+    if "--num-experts" in words:
+        assert number("--num-experts", 1) % ep == 0, "experts do not divide"
+        assert tp == 1 or "--sequence-parallel" in words, "experts and tp ask for cut sequences"
+    else:
+        assert ep == 1, "--expert-model-parallel-size without experts"
+    chunks = [n for n in ("--num-layers-per-virtual-pipeline-stage",
+                          "--num-virtual-stages-per-pipeline-rank",
+                          "--pipeline-model-parallel-layout") if n in words]
+    assert len(chunks) < 2 and (not chunks or pp > 1), chunks
+    if "--overlap-moe-expert-parallel-comm" in words:
+        assert ep > 1 and not full and (pp == 1 or chunks), "covered all-to-alls"
+    if value_after(words, "--cuda-graph-impl") == "transformer_engine":
+        assert not full and "--cpu-offloading-num-layers" not in words, "graphs of parts"
+    assert "--num-distributed-optimizer-instances" not in words or \
+        "--use-distributed-optimizer" in words, "instances of no distributed optimizer"
 
 
 def check_words(words, known):

@@ -40,8 +40,9 @@ struct myr_case_question {
     uint64_t gpus;  /* else those of the layout, or all of the design */
     uint64_t batch; /* sequences; else the layout's */
     uint64_t seq;   /* tokens; else the layout's, or the model's */
-    uint64_t tp, pp, vp, dp, cp, ep, micro_batch;
-    int zero, recompute, precision;
+    uint64_t tp, pp, vp, dp, cp, ep, etp, micro_batch, shard, recompute_layers, offload_layers;
+    uint64_t nic_gbps, link_gbytes, memory_gib; /* in place of the device's; 0: as it has them */
+    int zero, recompute, precision, sequence_parallel;
     int schedule;       /* enum myr_schedule, MYR_FIT_SCHEDULE_STACK, MYR_FIT_SCHEDULE_ANY */
     bool any_precision; /* all that the device is faster with */
     bool pooled;        /* GPUs of several kinds: neither device nor number is needed */

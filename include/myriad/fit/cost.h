@@ -17,17 +17,26 @@ struct myr_fit_case {
     const struct myr_device *device;
     const struct myr_stack *stack;
     const double *constants;
-    const struct myr_recipe *recipes;        /* by precision; NULL: the stack's own */
+    const struct myr_recipe *recipes; /* by precision; NULL: the stack's own */
+    uint32_t
+        open; /* capabilities, a bit each, that a layout may leave aside where that is faster */
     double nic_gbps;                         /* 0: the device's */
     uint32_t domain_gpus;                    /* 0: the device's */
     const struct myr_fit_topology *topology; /* NULL: NICs into a fabric that nobody described */
 };
 
+/* What the run is meant to switch on, whatever the layout. */
 static inline const struct myr_recipe *myr_fit_recipe(const struct myr_fit_case *it,
                                                       enum myr_precision precision)
 {
     return it->recipes ? &it->recipes[precision] : &it->stack->recipe;
 }
+
+/*
+ * What of it the layout allows, which is what is priced and what a launch switches on: trainers
+ * refuse, or leave undone, what does not go with it.
+ */
+struct myr_recipe myr_fit_taken(const struct myr_fit_case *it, const struct myr_layout *layout);
 
 /* Named parts of a step; they sum to 'step_s'. */
 #define MYR_FIT_TERMS(X)          \
@@ -81,8 +90,12 @@ struct myr_fit_memory {
     double total_bytes, limit_bytes;
     double peak_bytes; /* as the trainer's own counter says it: allocated, or reserved */
     double peak_low_bytes, peak_high_bytes; /* between them nine times of ten */
-    bool fits;
+    bool fits;                              /* as counted */
+    bool sure;                              /* 19 times of 20, by how far measured peaks lie off */
 };
+
+/* Bytes of a rank's tensors up to which it is sure to fit, or fits as counted. */
+double myr_fit_memory_most(const struct myr_fit_case *it, bool sure);
 
 void myr_fit_memory_of(const struct myr_fit_case *it, const struct myr_layout *layout,
                        struct myr_fit_memory *ret);

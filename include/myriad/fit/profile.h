@@ -27,8 +27,9 @@ struct myr_device {
     double host_bytes_per_s;       /* to the host's memory, one way */
     double power_w, usual_power_w; /* this device's limit, and its generation's usual one */
     uint32_t sm_count, tile_m, tile_n;
-    const char *software; /* the release taken where none is named */
-    bool extrapolated;    /* no published run stands behind it */
+    const char *software;  /* the release taken where none is named */
+    bool extrapolated;     /* no run was fitted: its data sheet is all that is known, and */
+    double gemm, gemm_fp8; /* what a benchmark of products reached of its peaks; 0: nobody says */
 };
 
 /* How a stack's kernels are launched and what they share; constants differ by era. */
@@ -43,9 +44,16 @@ struct myr_stack {
     bool flash;               /* attention never stores its scores */
     bool overlap_data;        /* gradient and parameter exchange is hidden */
     uint32_t schedules;       /* a bit of each enum myr_schedule that it runs */
+    uint32_t zero[2];         /* of each ZeRO stage, without and with a pipeline */
     bool shared_scales;       /* fp8 scales are agreed on by all ranks, each micro-batch */
     bool low_dispatch;        /* tokens go to experts in fp8 */
     bool fused_loss;          /* one kernel or graph from logits to their gradient */
+    bool low_gradients;       /* kept and sent in bf16 */
+    bool whole_sequence;      /* tensor groups cannot cut the sequence */
+    bool blocks;              /* can make some layers of a chunk again, not only all */
+    bool reorders;            /* can put stages before replicas in the order of ranks */
+    bool cuts;                /* can give outer stages a number of layers of their own */
+    bool shards;              /* can cut state over part of the replicas */
     enum myr_weights weights; /* that it trains with where nothing says otherwise */
     struct myr_recipe recipe; /* where no rule says otherwise */
     int kernel_constant;      /* index of the release's kernel factor, or -1 */
@@ -75,7 +83,8 @@ struct myr_constant {
     X(PRECISION, "precision")       \
     X(EXPERT_COUNT, "expert-count") \
     X(LINE, "trainer")              \
-    X(RELEASE, "release")
+    X(RELEASE, "release")           \
+    X(GRID, "layout") /* doublings of the axes */
 
 enum myr_interval {
 #define MYR_INTERVAL_ENUM(name, text) MYR_INTERVAL_##name,
@@ -92,6 +101,7 @@ struct myr_measured {
     uint32_t device, stack; /* of the profile's lists */
     enum myr_precision precision;
     uint32_t gpus, tokens, experts;
+    uint32_t tp, pp, cp, ep;
 };
 
 struct myr_profiles {
@@ -99,6 +109,7 @@ struct myr_profiles {
     struct myr_stack *stacks;
     struct myr_recipe_rule *rules;
     uint32_t device_count, stack_count, rule_count, constant_count;
+    uint32_t shipped_count; /* devices that a user's own come behind */
     double constants[MYR_FIT_CONSTANTS_MAX];
     double intervals[MYR_INTERVAL_COUNT]; /* of the logarithm of the error */
     struct myr_measured *measured;
@@ -110,11 +121,15 @@ uint32_t myr_fit_constant_count(void);
 /* -1 when there is none of that name. */
 int myr_fit_constant_index(struct myr_str name);
 
-/* What a run of the model does, for each precision; 'stated' may be NULL. */
-void myr_profiles_recipes(const struct myr_profiles *profiles, const struct myr_stack *stack,
-                          const struct myr_device *device, const struct myr_model *model,
-                          const struct myr_stated *stated,
-                          struct myr_recipe ret[MYR_PRECISION_COUNT]);
+/*
+ * What a run of the model does, for each precision; 'stated' may be NULL. Returns the capabilities
+ * that each layout may leave aside, a bit each: all that nobody stated, of a model for which the
+ * release ships no recipe.
+ */
+uint32_t myr_profiles_recipes(const struct myr_profiles *profiles, const struct myr_stack *stack,
+                              const struct myr_device *device, const struct myr_model *model,
+                              const struct myr_stated *stated,
+                              struct myr_recipe ret[MYR_PRECISION_COUNT]);
 
 /* The built-in profiles. */
 MYR_MUST_USE int myr_profiles_init(struct myr_profiles *profiles, struct myr_arena *arena,

@@ -50,6 +50,7 @@ struct myr_recipe {
 /* Those that somebody stated, and their values. */
 struct myr_stated {
     uint32_t set; /* a bit for each */
+    bool any;     /* what releases ship for a model does not count: what is not set is open */
     struct myr_recipe recipe;
 };
 
@@ -67,7 +68,9 @@ struct myr_recipe_rule {
     const char *line;
     double from, to; /* releases: the first, and the first that is no more */
     uint32_t devices, precisions;
-    int experts; /* 1: with them; 0: without; -1: either */
-    const struct myr_doc *models;
+    int experts;                  /* 1: with them; 0: without; -1: either */
+    int latent;                   /* attention; likewise */
+    int named;                    /* 0: models that no other rule of the line names */
+    const struct myr_doc *models; /* by the shape of their layers, not by what they are called */
     struct myr_stated sets;
 };

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "myriad/fit/interval.h"
+#include "myriad/fit/search.h"
 
 enum {
     MYR_RUN_OPEN_MICRO_BATCH = 1,
@@ -44,7 +45,7 @@ struct myr_run {
     uint32_t guessed;        /* MYR_RUN_GUESSED_* */
     bool stack_exact;        /* the release is known */
     bool fits;               /* in memory, as modelled */
-    double recompute_share;  /* share of what 'full' computes again, where recompute is open */
+    double recompute_share;  /* of the layers that are made again, where recompute is open */
     const char *refused;     /* why the row cannot be expressed; NULL when it can */
 };
 
@@ -62,11 +63,12 @@ MYR_MUST_USE int myr_runs_parse(struct myr_runs *runs, struct myr_arena *arena,
 MYR_MUST_USE int myr_runs_read(struct myr_runs *runs, struct myr_arena *arena,
                                const struct myr_profiles *profiles, const char *path,
                                struct myr_err *err);
+/* The row as a question: what it states is fixed, and the search answers it. */
+struct myr_fit_query myr_run_query(const struct myr_run *run);
 /* Chooses the open axes; the constants are those of 'run->it'. */
 void myr_run_resolve(struct myr_run *run);
-/* The cost with the run's share of recomputation. */
 void myr_run_cost(const struct myr_run *run, struct myr_fit_cost *ret);
-/* Of memory, with that share too, as the trainer counts it. */
+/* Of memory, as the trainer counts it. */
 double myr_run_peak_bytes(const struct myr_run *run);
 /* As myr_fit_spread(); 'cost' is the run's. */
 struct myr_fit_spread myr_run_spread(const struct myr_run *run, const struct myr_profiles *profiles,

@@ -26,9 +26,14 @@ struct myr_fit_query {
     uint32_t gpus, batch, seq_tokens;
     enum myr_precision precision;
     bool any_precision; /* all that the device is faster with, instead of 'precision' */
-    uint32_t tp, pp, vp, dp, cp, ep, micro_batch;
+    uint32_t tp, pp, vp, dp, cp, ep, etp, micro_batch, shard;
     int zero, recompute, schedule, sequence_parallel;
+    uint32_t recompute_layers; /* with 'recompute' full: of each chunk; 0: all */
+    uint32_t offload_layers;   /* of a stage, whose activations wait in the host's memory */
+    /* What no axis is, such as the width of gradients; NULL: as the release has it. */
+    const struct myr_layout *base;
     uint32_t top; /* how many to keep; at least 1 */
+    bool tight;   /* what fits as counted is enough, sure or not; else only where nothing is sure */
     bool exhaustive;
     myr_fit_progress *progress; /* of 'exhaustive' alone: any other search ends within a second */
     void *progress_context;

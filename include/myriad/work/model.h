@@ -141,6 +141,10 @@ MYR_MUST_USE int myr_model_find(struct myr_arena *arena, const char *name, struc
 /* The built-in names, in alphabetical order. */
 uint32_t myr_model_builtin_count(void);
 struct myr_str myr_model_builtin_name(uint32_t index);
+/* Has a built-in one layers of the same shape? Their number does not matter. */
+bool myr_model_is_like(const struct myr_model *model, uint32_t index);
+/* The index of a name, whatever its case; -1: there is none. */
+int myr_model_builtin_index(struct myr_str name);
 
 /* The 'model_type's of config.json that are understood, in alphabetical order. */
 uint32_t myr_model_hf_count(void);

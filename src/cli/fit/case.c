@@ -8,6 +8,7 @@
 #include <time.h>
 
 const char *const cli_case_recomputes[4] = {"any", "none", "selective", "full"};
+const char *const cli_case_sequences[3] = {"any", "off", "on"};
 const char *const cli_case_schedules[6] = {"stack",       "1f1b",     "interleaved",
                                            "zero-bubble", "dualpipe", "any"};
 const char *const cli_case_precisions[8] = {"default", "bf16",  "fp16", "fp8",
@@ -43,7 +44,15 @@ struct myr_case_question cli_case_question(const struct cli_case *of)
     q.dp = of->dp;
     q.cp = of->cp;
     q.ep = of->ep;
+    q.etp = of->etp;
     q.micro_batch = of->mbs;
+    q.shard = of->shard;
+    q.recompute_layers = of->recompute_layers;
+    q.offload_layers = of->offload_layers;
+    q.sequence_parallel = (int)of->sequence - 1;
+    q.nic_gbps = of->nic;
+    q.link_gbytes = of->link;
+    q.memory_gib = of->memory;
     q.zero = of->zero == CLI_CASE_ZERO_OPEN ? -1 : (int)of->zero;
     q.recompute = (int)of->recompute - 1;
     q.any_precision = of->precision == PRECISION_ANY;
@@ -101,12 +110,27 @@ void cli_put_layout(struct myr_answer *answer, const struct myr_layout *l)
     put_count(answer, "recompute_layers", l->recompute_layers);
     put_count(answer, "first_layers", l->first_layers);
     put_count(answer, "last_layers", l->last_layers);
+    myr_answer_bool(answer, "output_counts", l->output_counts);
     myr_answer_text(answer, "schedule", myr_schedule_name(l->schedule));
     myr_answer_text(answer, "precision", myr_precision_name(l->precision));
     myr_answer_bool(answer, "sequence_parallel", l->sequence_parallel);
     myr_answer_list(answer, "order");
     for (int i = 0; i < MYR_LAYOUT_ORDER_COUNT; i++) {
         myr_answer_text(answer, NULL, myr_axis_name(l->order[i]));
+    }
+    myr_answer_end(answer);
+}
+
+void cli_put_recipe(struct myr_answer *answer, const struct myr_fit_case *it,
+                    const struct myr_layout *layout)
+{
+    struct myr_recipe taken = it ? myr_fit_taken(it, layout) : (struct myr_recipe){};
+    myr_answer_object(answer, "recipe");
+    for (int i = 0; i < MYR_CAPABILITY_COUNT; i++) {
+        enum myr_capability one = (enum myr_capability)i;
+        char word[64];
+        myr_answer_text(answer, myr_capability_name(one),
+                        it ? myr_capability_word(one, taken.of[i], word) : NULL);
     }
     myr_answer_end(answer);
 }
@@ -160,6 +184,7 @@ void cli_put_memory(struct myr_answer *answer, const struct myr_fit_memory *memo
     myr_answer_double(answer, "memory_limit_gib", memory->limit_bytes / gib, 3);
     myr_answer_double(answer, "memory_margin_gib",
                       (memory->limit_bytes - memory->total_bytes) / gib, 3);
+    myr_answer_bool(answer, "memory_sure", memory->sure); /* 19 times of 20 */
     myr_answer_double(answer, "memory_peak_gib", memory->peak_bytes / gib, 3);
     cli_put_pair(answer, "memory_peak_gib_interval", memory->peak_low_bytes / gib,
                  memory->peak_high_bytes / gib, 3);
@@ -200,6 +225,9 @@ const char *cli_layout_words(struct myr_arena *arena, const struct myr_layout *l
     if (l->first_layers > 0) {
         myr_buf_printf(&buf, ", outer stages %u and %s", l->first_layers,
                        MYR_COUNT(l->last_layers, "layer"));
+    }
+    if (l->output_counts) {
+        myr_buf_printf(&buf, ", output and prediction modules dealt as layers");
     }
     /* The usual is not said: 1F1B and interleaved follow from vp, BF16 is the default. */
     if (l->schedule > MYR_SCHEDULE_INTERLEAVED) {

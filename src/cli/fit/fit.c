@@ -86,6 +86,7 @@ static void put_found(struct myr_answer *answer, const char *key, const struct m
         myr_answer_text(answer, myr_axis_name(axes[i]), myr_study_reach(it, layout, axes[i]));
     }
     myr_answer_end(answer);
+    cli_put_recipe(answer, &it->query.it, layout);
     myr_answer_double(answer, "step_s", cost->step_s, 6);
     cli_put_pair(answer, "step_s_interval", price->low_s, price->high_s, 6);
     cli_fit_put_rests_on(answer, it, layout, &price->spread);
@@ -189,9 +190,10 @@ static const struct myr_launch *launch_of(struct cli *cli, const struct myr_case
                                           const struct myr_layout *layout, enum myr_trainer trainer)
 {
     struct myr_launch *launch = MYR_ARENA_ONE(&cli->arena, struct myr_launch);
+    const struct myr_recipe taken = myr_fit_taken(&it->query.it, layout);
     const struct myr_launch_case of = {.layout = layout,
                                        .model = &it->model,
-                                       .recipe = myr_fit_recipe(&it->query.it, layout->precision),
+                                       .recipe = &taken,
                                        .device = it->query.it.device,
                                        .stack = it->query.it.stack};
     myr_launch_of(&of, trainer, &cli->arena, launch);

@@ -10,9 +10,10 @@
 /* The options that make a case; 0, NULL and past the range: not given. */
 struct cli_case {
     const char *model, *device, *software, *recipe, *profile, *design, *layout;
-    uint64_t gpus, batch, seq; /* seq in tokens; batch in sequences of a step */
-    uint64_t tp, pp, vp, dp, cp, ep, mbs, zero;
-    uint32_t recompute, schedule, precision; /* places in the lists of words below */
+    uint64_t gpus, batch, seq;  /* seq in tokens; batch in sequences of a step */
+    uint64_t nic, link, memory; /* other parts than the device's: Gb/s, GB/s, GiB */
+    uint64_t tp, pp, vp, dp, cp, ep, etp, mbs, zero, shard, recompute_layers, offload_layers;
+    uint32_t recompute, schedule, precision, sequence; /* places in the lists of words below */
 };
 
 /* Stage 0 is an answer of its own, so "not given" is the number past the last stage. */
@@ -22,7 +23,7 @@ struct cli_case {
         .zero = CLI_CASE_ZERO_OPEN \
     }
 
-extern const char *const cli_case_recomputes[4];
+extern const char *const cli_case_recomputes[4], *const cli_case_sequences[3];
 extern const char *const cli_case_schedules[6];
 extern const char *const cli_case_precisions[8];
 
@@ -33,15 +34,20 @@ void cli_case_devices(struct myr_buf *buf);
 #define CLI_CASE_MODEL_ROW(holder, of)                           \
     CLI_NAME("model", "NAME", holder, of.model, cli_case_models, \
              "a built-in model, a model file or a config.json")
-#define CLI_CASE_DEVICE_ROWS(holder, of)                                                \
-    CLI_NAME("device", "NAME", holder, of.device, cli_case_devices,                     \
-             "kind of GPU, as 'myriad fit devices' lists them"),                        \
-        CLI_TEXT("software", "NAME", holder, of.software,                               \
-                 "release of the trainer, as 'myriad fit stacks' lists them; else the " \
-                 "latest measured on the device, with --pool " MYR_CASE_SOFTWARE),      \
-        CLI_TEXT("recipe", "WORDS", holder, of.recipe,                                  \
-                 "what the run switches on, such as cuda_graphs=full,tp_overlap=1"),    \
-        CLI_PATH("profile", "FILE", holder, of.profile,                                 \
+#define CLI_CASE_DEVICE_ROWS(holder, of)                                                 \
+    CLI_NAME("device", "NAME", holder, of.device, cli_case_devices,                      \
+             "kind of GPU, as 'myriad fit devices' lists them"),                         \
+        CLI_TEXT("software", "NAME", holder, of.software,                                \
+                 "release of the trainer, as 'myriad fit stacks' lists them; else the "  \
+                 "latest measured on the device, with --pool " MYR_CASE_SOFTWARE),       \
+        CLI_TEXT("recipe", "WORDS", holder, of.recipe,                                   \
+                 "what the run switches on, such as cuda_graphs=full,tp_overlap=1"),     \
+        CLI_COUNT("nic", holder, of.nic, 1, 100000,                                      \
+                  "Gb/s of a GPU's NIC, in place of the device's"),                      \
+        CLI_COUNT("link", holder, of.link, 1, 100000,                                    \
+                  "GB/s of its scale-up links, one way, likewise"),                      \
+        CLI_COUNT("memory", holder, of.memory, 1, 65536, "GiB of its memory, likewise"), \
+        CLI_PATH("profile", "FILE", holder, of.profile,                                  \
                  "your own constants, as 'fit calibrate' writes them")
 #define CLI_CASE_BATCH_ROWS(holder, of)                                        \
     CLI_COUNT("batch", holder, of.batch, 1, 1 << 24, "sequences in one step"), \
@@ -53,19 +59,27 @@ void cli_case_devices(struct myr_buf *buf);
 #define CLI_CASE_LAYOUT_ROW(holder, of)           \
     CLI_PATH("layout", "FILE", holder, of.layout, \
              "a layout as 'fit --layout-out' writes it; nothing of it is open then")
-#define CLI_CASE_AXIS_ROWS(holder, of)                                                       \
-    CLI_COUNT("tp", holder, of.tp, 1, 1024, "fixes tensor parallelism"),                     \
-        CLI_COUNT("pp", holder, of.pp, 1, 4096, "fixes pipeline stages"),                    \
-        CLI_COUNT("vp", holder, of.vp, 1, 1024, "fixes chunks a stage"),                     \
-        CLI_COUNT("dp", holder, of.dp, 1, 1 << 24, "fixes data parallelism"),                \
-        CLI_COUNT("cp", holder, of.cp, 1, 1024, "fixes context parallelism"),                \
-        CLI_COUNT("ep", holder, of.ep, 1, 4096, "fixes expert parallelism"),                 \
-        CLI_COUNT("mbs", holder, of.mbs, 1, 4096, "fixes the micro-batch"),                  \
-        CLI_COUNT("zero", holder, of.zero, 0, 3, "fixes the ZeRO stage"),                    \
-        CLI_CHOICE("recompute", "WORD", holder, of.recompute, cli_case_recomputes,           \
-                   "fixes recomputation"),                                                   \
-        CLI_CHOICE("precision", "WORD", holder, of.precision, cli_case_precisions,           \
-                   "of the products; any: all that are faster; bf16, or the layout's, when " \
+#define CLI_CASE_AXIS_ROWS(holder, of)                                                           \
+    CLI_COUNT("tp", holder, of.tp, 1, 1024, "fixes tensor parallelism"),                         \
+        CLI_COUNT("pp", holder, of.pp, 1, 4096, "fixes pipeline stages"),                        \
+        CLI_COUNT("vp", holder, of.vp, 1, 1024, "fixes chunks a stage"),                         \
+        CLI_COUNT("dp", holder, of.dp, 1, 1 << 24, "fixes data parallelism"),                    \
+        CLI_COUNT("cp", holder, of.cp, 1, 1024, "fixes context parallelism"),                    \
+        CLI_COUNT("ep", holder, of.ep, 1, 4096, "fixes expert parallelism"),                     \
+        CLI_COUNT("etp", holder, of.etp, 1, 1024, "fixes how experts are cut"),                  \
+        CLI_COUNT("mbs", holder, of.mbs, 1, 4096, "fixes the micro-batch"),                      \
+        CLI_COUNT("zero", holder, of.zero, 0, 3, "fixes the ZeRO stage"),                        \
+        CLI_COUNT("shard", holder, of.shard, 1, 1 << 24, "fixes the ranks that ZeRO cuts over"), \
+        CLI_CHOICE("recompute", "WORD", holder, of.recompute, cli_case_recomputes,               \
+                   "fixes recomputation"),                                                       \
+        CLI_COUNT("recompute-layers", holder, of.recompute_layers, 1, 4096,                      \
+                  "with --recompute full: so many of each chunk"),                               \
+        CLI_COUNT("offload-layers", holder, of.offload_layers, 1, 4096,                          \
+                  "of a stage: their activations wait in the host"),                             \
+        CLI_CHOICE("sequence-parallel", "WORD", holder, of.sequence, cli_case_sequences,         \
+                   "fixes whether tensor groups cut the sequence"),                              \
+        CLI_CHOICE("precision", "WORD", holder, of.precision, cli_case_precisions,               \
+                   "of the products; any: all that are faster; bf16, or the layout's, when "     \
                    "absent")
 #define CLI_CASE_SCHEDULE_ROW(holder, of)                                   \
     CLI_CHOICE("schedule", "WORD", holder, of.schedule, cli_case_schedules, \
@@ -75,6 +89,9 @@ struct myr_case_question cli_case_question(const struct cli_case *of);
 
 /* Keys of an object that is open. */
 void cli_put_layout(struct myr_answer *answer, const struct myr_layout *layout);
+/* What is switched on, as priced: what the layout allows of it. 'it' NULL: unknown. */
+void cli_put_recipe(struct myr_answer *answer, const struct myr_fit_case *it,
+                    const struct myr_layout *layout);
 /* The measured run that an interval rests on, and what lies between, in words. */
 const char *cli_fit_rests_on(struct myr_arena *arena, const struct myr_case *it,
                              const struct myr_layout *layout, const struct myr_fit_spread *spread);

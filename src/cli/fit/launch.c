@@ -117,14 +117,7 @@ static void put_prediction(struct myr_answer *answer, const struct myr_launch_an
     myr_answer_double(answer, "memory_limit_gib", memory->limit_bytes / 1073741824, 3);
     myr_answer_double(answer, "memory_margin_gib",
                       (memory->limit_bytes - memory->total_bytes) / 1073741824, 3);
-    myr_answer_object(answer, "recipe");
-    const struct myr_recipe *recipe = myr_fit_recipe(&a->it.query.it, a->layout.precision);
-    for (int i = 0; i < MYR_CAPABILITY_COUNT; i++) {
-        char word[64];
-        myr_answer_text(answer, myr_capability_name((enum myr_capability)i),
-                        myr_capability_word((enum myr_capability)i, recipe->of[i], word));
-    }
-    myr_answer_end(answer);
+    cli_put_recipe(answer, &a->it.query.it, &a->layout);
 }
 
 /* Arguments, settings and variables apart, and the script whole. */

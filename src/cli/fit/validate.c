@@ -53,20 +53,6 @@ static void put_assumed(struct myr_answer *answer, const struct myr_run *run)
     myr_answer_end(answer);
 }
 
-/* What the run switched on: as its columns say, or as the rules have it for such a run. */
-static void put_recipe(struct myr_answer *answer, const struct myr_run *run)
-{
-    myr_answer_object(answer, "recipe");
-    for (uint32_t i = 0; i < MYR_CAPABILITY_COUNT; i++) {
-        enum myr_capability one = (enum myr_capability)i;
-        uint8_t value = run->recipes[run->layout.precision].of[i];
-        char word[64];
-        myr_answer_text(answer, myr_capability_name(one),
-                        run->refused ? NULL : myr_capability_word(one, value, word));
-    }
-    myr_answer_end(answer);
-}
-
 /* A run that the model cannot express has no prediction; one without a time no error. */
 static void put_run(struct myr_answer *answer, const struct myr_run *run,
                     const struct myr_validation_row *row)
@@ -94,7 +80,7 @@ static void put_run(struct myr_answer *answer, const struct myr_run *run,
     }
     myr_answer_text(answer, "refused", run->refused);
     put_assumed(answer, run);
-    put_recipe(answer, run);
+    cli_put_recipe(answer, run->refused ? NULL : &run->it, &run->layout);
     myr_answer_end(answer);
 }
 

@@ -1,82 +1,17 @@
-#include "cost/block.h"
+#include "cost/rates.h"
 
 #define ACCUMULATE_BYTES 6.0 /* a weight's gradient, added to what is kept: read, read, written */
 #define TORCH_FFN_SHARE  0.6 /* of what PyTorch reads and writes; caches hold the rest */
 #define TORCH_AUTOCAST   110 /* bytes a hidden element more, eager; compiled a quarter of it */
+#define COVER_PROCESSORS 24  /* that all-to-alls take while they are covered */
+#define COVER_LAUNCHES   1.1 /* of a layer against one by itself: streams wait for each other */
 #define OFFLOAD_SEEN     0.2 /* of activations' way to the host and back; the rest is behind */
-
-/* One question; the numbers that every operator needs are looked up once. */
-struct work {
-    const struct myr_fit_case *it;
-    const struct myr_model *model;
-    const struct myr_layout *layout;
-    const double *c; /* the fitted constants */
-    const struct myr_recipe *recipe;
-    double kernel;           /* the release's factor */
-    double flops, low_flops; /* a second, large products: bf16, and the run's precision */
-    double flash_flops;      /* of fused attention, forward */
-    double bytes_per_s;      /* of memory, as reached */
-    double depth;            /* half-rate inner dimension, for each FLOP/s */
-    double passes;           /* factor on memory-bound traffic */
-    double cast_bytes;       /* of one cast element; 0: nothing is cast */
-    double tokens;           /* b * s / cp */
-    struct fit_places places;
-    double whole_tokens; /* those outside tensor-parallel parts */
-};
-
-static void rates(struct work *w)
-{
-    static const uint8_t gemm[] = {FIT_GEMM_AMPERE, FIT_GEMM_HOPPER, FIT_GEMM_BLACKWELL};
-    static const uint8_t fp8[] = {FIT_GEMM_AMPERE, FIT_GEMM_HOPPER_FP8, FIT_GEMM_BLACKWELL_FP8};
-    static const uint8_t flash[] = {FIT_FLASH_AMPERE, FIT_FLASH_HOPPER, FIT_FLASH_BLACKWELL};
-    static const uint8_t hbm[] = {FIT_HBM_AMPERE, FIT_HBM_HOPPER, FIT_HBM_BLACKWELL};
-    const struct myr_device *device = w->it->device;
-    enum myr_generation g = device->generation;
-    w->kernel *= 1 + w->c[FIT_POWER] * (device->power_w / device->usual_power_w - 1);
-    w->flops = device->bf16_flops * w->c[gemm[g]] * w->kernel;
-    w->low_flops = w->flops;
-    /* Devices that no run was measured on take the constant that a kernel sweep has pinned. */
-    bool ampere = g == MYR_GENERATION_AMPERE && !device->extrapolated;
-    double depth = w->c[ampere ? FIT_DEPTH_AMPERE : FIT_DEPTH];
-    w->depth = depth / 700e12 * 132 / device->sm_count;
-    switch (w->layout->precision) {
-    case MYR_PRECISION_FP8:
-    case MYR_PRECISION_MXFP8:
-        w->low_flops = device->fp8_flops * w->c[fp8[g]] * w->kernel;
-        w->cast_bytes =
-            w->c[w->layout->precision == MYR_PRECISION_MXFP8                  ? FIT_CAST_MX
-                 : w->recipe->of[MYR_CAPABILITY_SCALES] == MYR_SCALES_DELAYED ? FIT_CAST_FP8
-                                                                              : FIT_CAST_CURRENT];
-        break;
-    case MYR_PRECISION_NVFP4:
-        w->low_flops = device->fp4_flops * w->c[FIT_GEMM_BLACKWELL_FP4] * w->kernel;
-        w->cast_bytes = w->c[FIT_CAST_MX];
-        break;
-    case MYR_PRECISION_FP32:
-        w->flops /= 2; /* tf32 */
-        w->low_flops = w->flops;
-        break;
-    case MYR_PRECISION_BF16:
-    case MYR_PRECISION_FP16:
-        break;
-    }
-    w->flash_flops = device->bf16_flops * w->c[flash[g]] * w->kernel;
-    if (w->it->stack->era == MYR_ERA_TORCH && w->cast_bytes > 0) {
-        w->cast_bytes = w->c[FIT_CAST_TORCH];
-    }
-    if (w->it->stack->era == MYR_ERA_FSDP || w->it->stack->era == MYR_ERA_TORCH) {
-        w->flash_flops *=
-            w->c[w->it->stack->era == MYR_ERA_FSDP ? FIT_FLASH_PORTABLE : FIT_FLASH_TORCH];
-    }
-    w->bytes_per_s = device->memory_bytes_per_s * w->c[hbm[g]];
-    w->passes = w->it->stack->era == MYR_ERA_FSDP ? w->c[FIT_EAGER_PASSES] : 1;
-}
 
 /*
  * What padding to tiles and a last wave that is not full leave of the peak. Tiles of several
  * products in one call fill waves together; each is padded for itself.
  */
-static double tile_share(const struct work *w, double count, double m, double n)
+static double tile_share(const struct fit_work *w, double count, double m, double n)
 {
     const struct myr_device *device = w->it->device;
     double best = 0;
@@ -91,7 +26,7 @@ static double tile_share(const struct work *w, double count, double m, double n)
 }
 
 /* 'count' products of one shape. */
-static double products_s(const struct work *w, double count, double m, double n, double k,
+static double products_s(const struct fit_work *w, double count, double m, double n, double k,
                          double flops)
 {
     /* Filling the pipeline of a product takes a time, not a length. */
@@ -100,7 +35,7 @@ static double products_s(const struct work *w, double count, double m, double n,
     return fit_max(2 * count * m * n * k / rate, traffic);
 }
 
-static double gemm_s(const struct work *w, double m, double n, double k, double flops)
+static double gemm_s(const struct fit_work *w, double m, double n, double k, double flops)
 {
     return products_s(w, 1, m, n, k, flops);
 }
@@ -117,7 +52,7 @@ struct input {
  * is cast before that, on the rank that has it; with a scale for each row both that and the
  * gradient have to wait for the whole, and the gradient is cast along each of its two sides.
  */
-static void casts(const struct work *w, double m, double n, double k, struct input input,
+static void casts(const struct fit_work *w, double m, double n, double k, struct input input,
                   struct fit_layer *layer)
 {
     double in = m * k, out = m * n;
@@ -132,7 +67,7 @@ static void casts(const struct work *w, double m, double n, double k, struct inp
 }
 
 /* A linear layer of n outputs and k inputs for m tokens: forward, and both products backward. */
-static void linear(const struct work *w, double m, double n, double k, struct input input,
+static void linear(const struct fit_work *w, double m, double n, double k, struct input input,
                    double *forward, double *backward, struct fit_layer *layer)
 {
     bool low = input.products > 0; /* the vocabulary's product stays as it is */
@@ -146,7 +81,7 @@ static void linear(const struct work *w, double m, double n, double k, struct in
     }
 }
 
-static void attention_projections(const struct work *w, struct fit_layer *layer)
+static void attention_projections(const struct fit_work *w, struct fit_layer *layer)
 {
     const struct myr_model *model = w->model;
     double tp = w->layout->tp, h = model->hidden, a = model->head_count, m = w->tokens;
@@ -168,7 +103,7 @@ static void attention_projections(const struct work *w, struct fit_layer *layer)
     linear(w, m, h, a * v / tp, own, f, b, layer);
 }
 
-static void attention_scores(const struct work *w, bool full, struct fit_layer *layer)
+static void attention_scores(const struct fit_work *w, bool full, struct fit_layer *layer)
 {
     const struct myr_model *model = w->model;
     const struct myr_layout *layout = w->layout;
@@ -202,7 +137,7 @@ static void attention_scores(const struct work *w, bool full, struct fit_layer *
     }
 }
 
-static void dense_ffn(const struct work *w, double width, struct fit_layer *layer)
+static void dense_ffn(const struct fit_work *w, double width, struct fit_layer *layer)
 {
     double tp = w->layout->tp, h = w->model->hidden, m = w->tokens;
     double *f = &layer->forward.terms[MYR_FIT_GEMM], *b = &layer->backward.terms[MYR_FIT_GEMM];
@@ -234,7 +169,7 @@ static void dense_ffn(const struct work *w, double width, struct fit_layer *laye
 }
 
 /* Experts of a rank work on what the routers of its group send them: balanced, as trained for. */
-static void expert_products(const struct work *w, double arrived, double etp,
+static void expert_products(const struct fit_work *w, double arrived, double etp,
                             struct fit_layer *layer)
 {
     const struct myr_moe *moe = &w->model->moe;
@@ -276,7 +211,7 @@ static void expert_products(const struct work *w, double arrived, double etp,
     }
 }
 
-static void experts(const struct work *w, struct fit_layer *layer)
+static void experts(const struct fit_work *w, struct fit_layer *layer)
 {
     const struct myr_layout *layout = w->layout;
     const struct myr_moe *moe = &w->model->moe;
@@ -284,14 +219,18 @@ static void experts(const struct work *w, struct fit_layer *layer)
     double etp = myr_layout_etp(layout);
     double own = w->tokens / layout->tp * moe->experts_per_token; /* tokens a rank sends */
     double seen = w->c[covered ? FIT_EXPERT_SEEN_OVERLAP : FIT_EXPERT_SEEN];
+    uint8_t dispatcher = w->recipe->of[MYR_CAPABILITY_DISPATCHER];
+    /* What is hidden takes processors from what hides it. */
+    seen += covered ? fit_max(0, 1 - seen) * COVER_PROCESSORS / w->it->device->sm_count : 0;
     if (layout->schedule == MYR_SCHEDULE_DUALPIPE) {
         seen = 0.1; /* the other direction's arithmetic covers it: that is what DualPipe is for */
     }
     bool low = w->it->stack->low_dispatch && layout->precision != MYR_PRECISION_BF16;
     expert_products(w, own * etp, etp, layer);
     double token = w->tokens / layout->tp * w->model->hidden;
-    double dispatch = fit_dispatch_s(w->it, layout, w->places.ep_near, token * (low ? 1 : 2));
-    double combine = fit_dispatch_s(w->it, layout, w->places.ep_near, token * 2);
+    double dispatch =
+        fit_dispatch_s(w->it, layout, dispatcher, w->places.ep_near, token * (low ? 1 : 2));
+    double combine = fit_dispatch_s(w->it, layout, dispatcher, w->places.ep_near, token * 2);
     double regroup =
         fit_collective_s(w->it, MYR_ALL_GATHER, (uint32_t)etp, fit_near_all((uint32_t)etp),
                          own * etp * w->model->hidden * 2);
@@ -302,7 +241,7 @@ static void experts(const struct work *w, struct fit_layer *layer)
     }
 }
 
-static void tensor_comm(const struct work *w, double blocks, struct fit_layer *layer)
+static void tensor_comm(const struct fit_work *w, double blocks, struct fit_layer *layer)
 {
     const struct myr_layout *layout = w->layout;
     if (layout->tp == 1) {
@@ -326,7 +265,7 @@ static void tensor_comm(const struct work *w, double blocks, struct fit_layer *l
     layer->backward.terms[MYR_FIT_TENSOR] += seen * blocks * backward;
 }
 
-static void context_comm(const struct work *w, struct fit_layer *layer)
+static void context_comm(const struct fit_work *w, struct fit_layer *layer)
 {
     const struct myr_layout *layout = w->layout;
     const struct myr_model *model = w->model;
@@ -352,7 +291,7 @@ static double sum(struct fit_pass *pass)
 }
 
 /* A host that cannot launch kernels fast enough sets the pace, transfers included. */
-static void launch_bound(const struct work *w, bool moe, struct fit_layer *layer)
+static void launch_bound(const struct fit_work *w, bool moe, struct fit_layer *layer)
 {
     bool eager = w->it->stack->era == MYR_ERA_EAGER;
     bool fixed = w->recipe->of[MYR_CAPABILITY_TOKEN_DROP];
@@ -368,7 +307,7 @@ static void launch_bound(const struct work *w, bool moe, struct fit_layer *layer
                 : 0;
     /* Grouped products, casts and biases are launched expert by expert. */
     host += moe ? w->c[FIT_EXPERT_EACH] * w->model->moe.expert_count / w->layout->ep : 0;
-    host *= 1e-6;
+    host *= 1e-6 * (moe && w->recipe->of[MYR_CAPABILITY_EXPERT_OVERLAP] ? COVER_LAUNCHES : 1);
     switch (w->recipe->of[MYR_CAPABILITY_GRAPHS]) {
     case MYR_GRAPHS_FULL: /* the host launches once an iteration */
         host = 0;
@@ -395,7 +334,7 @@ static void launch_bound(const struct work *w, bool moe, struct fit_layer *layer
 }
 
 /* What stands between products and attention: norms, residuals, rotations. */
-static void between(const struct work *w, struct fit_layer *layer)
+static void between(const struct fit_work *w, struct fit_layer *layer)
 {
     double *forward = &layer->forward.terms[MYR_FIT_MEMORY];
     double *backward = &layer->backward.terms[MYR_FIT_MEMORY];
@@ -418,7 +357,7 @@ static void between(const struct work *w, struct fit_layer *layer)
 }
 
 /* Parts of a layer that are made again on their own, beside attention, FFN and experts. */
-static void again(const struct work *w, struct fit_layer *layer)
+static void again(const struct fit_work *w, struct fit_layer *layer)
 {
     const struct myr_layout *layout = w->layout;
     const struct myr_model *model = w->model;
@@ -438,7 +377,7 @@ static void again(const struct work *w, struct fit_layer *layer)
 }
 
 /* What a layer with a window and one without have in common: all but scores. */
-static void all_but_scores(const struct work *w, bool moe, struct fit_layer *layer)
+static void all_but_scores(const struct fit_work *w, bool moe, struct fit_layer *layer)
 {
     *layer = (struct fit_layer){};
     attention_projections(w, layer);
@@ -453,7 +392,7 @@ static void all_but_scores(const struct work *w, bool moe, struct fit_layer *lay
     context_comm(w, layer);
 }
 
-static void scores(const struct work *w, bool window, struct fit_layer *layer)
+static void scores(const struct fit_work *w, bool window, struct fit_layer *layer)
 {
     /* Fused kernels of this line mask a window, they do not skip what lies outside. */
     bool full = !window || w->it->stack->era == MYR_ERA_NEMO;
@@ -466,7 +405,7 @@ static void scores(const struct work *w, bool window, struct fit_layer *layer)
 }
 
 /* What depends on whether the whole layer is recomputed. */
-static void finish_layer(const struct work *w, bool moe, struct fit_layer *layer)
+static void finish_layer(const struct fit_work *w, bool moe, struct fit_layer *layer)
 {
     if (w->layout->recompute == MYR_RECOMPUTE_FULL) {
         for (int i = 0; i < MYR_FIT_TERM_COUNT; i++) {
@@ -486,7 +425,7 @@ static void finish_layer(const struct work *w, bool moe, struct fit_layer *layer
 }
 
 /* Traffic of one logit in both passes. */
-static double logit_bytes(const struct work *w)
+static double logit_bytes(const struct fit_work *w)
 {
     switch (w->layout->kernels) {
     case MYR_KERNELS_EAGER:
@@ -500,7 +439,7 @@ static double logit_bytes(const struct work *w)
     return w->it->stack->fused_loss ? w->c[FIT_VOCAB_PASSES] : 46;
 }
 
-static void vocabulary(const struct work *w, struct fit_blocks *ret)
+static void vocabulary(const struct fit_work *w, struct fit_blocks *ret)
 {
     double columns = (double)w->model->vocab / w->layout->tp, h = w->model->hidden;
     double forward = 0, backward = 0;
@@ -523,16 +462,18 @@ static void vocabulary(const struct work *w, struct fit_blocks *ret)
     sum(&ret->embedding.backward);
 }
 
-void fit_blocks_of(const struct myr_fit_case *it, const struct myr_layout *layout,
-                   struct fit_blocks *ret)
+/* Of one recipe. */
+static void blocks_with(const struct myr_fit_case *it, const struct myr_layout *layout,
+                        const struct myr_recipe *recipe, struct fit_blocks *ret)
 {
-    struct work w = {.it = it, .model = it->model, .layout = layout, .c = it->constants};
+    struct fit_work w = {.it = it, .model = it->model, .layout = layout, .c = it->constants};
     const struct myr_model *model = it->model;
-    w.recipe = myr_fit_recipe(it, layout->precision);
+    ret->recipe = *recipe;
+    w.recipe = &ret->recipe;
     w.kernel = it->stack->kernel_constant >= 0 ? w.c[it->stack->kernel_constant] : 1;
     w.tokens = (double)layout->micro_batch * myr_layout_seq(layout, model) / layout->cp;
     w.whole_tokens = layout->sequence_parallel ? w.tokens / layout->tp : w.tokens;
-    rates(&w);
+    fit_work_rates(&w);
     w.places = fit_places_of(it, layout);
     bool window = model->window_tokens > 0;
     uint32_t moe = myr_model_moe_layers(model, 0, model->layer_count);
@@ -567,20 +508,40 @@ void fit_blocks_of(const struct myr_fit_case *it, const struct myr_layout *layou
     vocabulary(&w, ret);
 }
 
-/* A question about kernels alone: no model, no layout but for the precision. */
-static struct work bare(const struct myr_fit_case *it, const struct myr_layout *layout)
+/* The time by which recipes are chosen: forward, which is the same whatever is made again. */
+static double forward_s(const struct fit_blocks *blocks)
 {
-    struct work w = {.it = it, .layout = layout, .c = it->constants};
+    return blocks->used[FIT_MOE_FULL] ? blocks->layers[FIT_MOE_FULL].forward.total
+                                      : blocks->layers[FIT_DENSE_FULL].forward.total;
+}
+
+void fit_blocks_of(const struct myr_fit_case *it, const struct myr_layout *layout,
+                   struct fit_blocks *ret)
+{
+    struct myr_recipe list[FIT_RECIPES_MAX];
+    uint32_t count = fit_recipes_of(it, layout, list);
+    blocks_with(it, layout, &list[0], ret);
+    for (uint32_t i = 1; i < count; i++) {
+        struct fit_blocks other;
+        blocks_with(it, layout, &list[i], &other);
+        *ret = forward_s(&other) < forward_s(ret) ? other : *ret;
+    }
+}
+
+/* A question about kernels alone: no model, no layout but for the precision. */
+static struct fit_work bare(const struct myr_fit_case *it, const struct myr_layout *layout)
+{
+    struct fit_work w = {.it = it, .layout = layout, .c = it->constants};
     w.recipe = myr_fit_recipe(it, layout->precision);
     w.kernel = it->stack->kernel_constant >= 0 ? w.c[it->stack->kernel_constant] : 1;
-    rates(&w);
+    fit_work_rates(&w);
     return w;
 }
 
 struct fit_rates fit_rates_of(const struct myr_fit_case *it, enum myr_precision precision)
 {
     struct myr_layout layout = {.precision = precision};
-    struct work w = bare(it, &layout);
+    struct fit_work w = bare(it, &layout);
     return (struct fit_rates){w.low_flops, w.bytes_per_s};
 }
 
@@ -588,7 +549,7 @@ double fit_product_s(const struct myr_fit_case *it, enum myr_precision precision
                      double m, double n, double k)
 {
     struct myr_layout layout = {.precision = precision};
-    struct work w = bare(it, &layout);
+    struct fit_work w = bare(it, &layout);
     double grouped = count > 1 ? w.c[FIT_GROUPED] : 1;
     return products_s(&w, count, m, n, k, w.low_flops * grouped);
 }

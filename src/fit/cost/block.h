@@ -29,7 +29,14 @@ struct fit_layer {
 enum fit_kind { FIT_DENSE_FULL, FIT_DENSE_WINDOW, FIT_MOE_FULL, FIT_MOE_WINDOW, FIT_KIND_COUNT };
 
 /* What a layout's stages are made of; a kind that the model has not is not priced ('used'). */
+#define FIT_RECIPES_MAX 4
+
+/* What a layout may take of a recipe; the first has all that it allows. */
+uint32_t fit_recipes_of(const struct myr_fit_case *it, const struct myr_layout *layout,
+                        struct myr_recipe ret[FIT_RECIPES_MAX]);
+
 struct fit_blocks {
+    struct myr_recipe recipe; /* of those that the layout may take the one whose pass is shortest */
     struct fit_layer layers[FIT_KIND_COUNT];     /* left alone */
     struct fit_layer recomputed[FIT_KIND_COUNT]; /* recomputed, where only some layers are */
     struct fit_layer output, embedding, mtp;
@@ -88,7 +95,7 @@ double fit_collective_s(const struct myr_fit_case *it, enum myr_collective colle
 
 /* Tokens to the experts of a group and back to where they came from: 'bytes' of tokens once. */
 double fit_dispatch_s(const struct myr_fit_case *it, const struct myr_layout *layout,
-                      struct fit_near near, double bytes);
+                      uint8_t dispatcher, struct fit_near near, double bytes);
 
 /* What is gathered for a product in low precision is cast before it is sent; sums stay bf16. */
 double fit_gathered_share(const struct myr_fit_case *it, enum myr_precision precision);

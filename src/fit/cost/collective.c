@@ -245,7 +245,7 @@ struct fit_line fit_collective_line(const struct myr_fit_case *it, enum myr_coll
  * all-gather sends one to every domain.
  */
 double fit_dispatch_s(const struct myr_fit_case *it, const struct myr_layout *layout,
-                      struct fit_near near, double bytes)
+                      uint8_t dispatcher, struct fit_near near, double bytes)
 {
     uint32_t members = layout->ep;
     double copies = it->model->moe.experts_per_token;
@@ -255,7 +255,6 @@ double fit_dispatch_s(const struct myr_fit_case *it, const struct myr_layout *la
     struct fit_line plain = fit_collective_line(it, MYR_ALL_TO_ALL, members, near);
     double n = members, here = near.at[0], domains = n / here;
     double inside = it->device->domain_bytes_per_s * it->constants[FIT_NVLINK];
-    uint8_t dispatcher = myr_fit_recipe(it, layout->precision)->of[MYR_CAPABILITY_DISPATCHER];
     if (dispatcher == MYR_DISPATCH_ALL_TO_ALL || domains <= 1) {
         return fit_line_s(plain, copies * bytes);
     }

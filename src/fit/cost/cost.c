@@ -274,7 +274,19 @@ void myr_fit_habits(const struct myr_fit_case *it, struct myr_layout *layout)
                                                            : MYR_KERNELS_EAGER;
     layout->recompute_parts = recipe->of[MYR_CAPABILITY_PARTS];
     layout->fused_loss = it->stack->fused_loss;
+    layout->gradient_bytes = it->stack->low_gradients ? 2 : 0;
     layout->low_kept = it->stack->low_dispatch; /* who sends tokens so keeps them so */
+}
+
+struct myr_recipe myr_fit_taken(const struct myr_fit_case *it, const struct myr_layout *layout)
+{
+    struct myr_recipe list[FIT_RECIPES_MAX];
+    if (fit_recipes_of(it, layout, list) > 1) {
+        struct fit_blocks blocks;
+        fit_blocks_of(it, layout, &blocks);
+        return blocks.recipe;
+    }
+    return list[0];
 }
 
 /* One layout from nothing; the search takes the same steps one by one and keeps what is shared. */
@@ -288,6 +300,12 @@ void myr_fit_cost_of(const struct myr_fit_case *it, const struct myr_layout *lay
     *ret = (struct myr_fit_cost){};
     fit_close(it, layout, &pipe, ret);
     fit_rates(it, layout, ret);
+}
+
+double myr_fit_memory_most(const struct myr_fit_case *it, bool sure)
+{
+    double most = it->device->memory_bytes * (1 - ALLOCATOR_SHARE) - CONTEXT_BYTES;
+    return sure ? most / (1 + PEAK_SPREAD) : most;
 }
 
 /*
@@ -304,6 +322,7 @@ void myr_fit_memory_of(const struct myr_fit_case *it, const struct myr_layout *l
     ret->reserve_bytes = CONTEXT_BYTES + ALLOCATOR_SHARE * it->device->memory_bytes;
     ret->total_bytes = counted + ret->reserve_bytes;
     ret->fits = ret->total_bytes <= ret->limit_bytes;
+    ret->sure = counted <= myr_fit_memory_most(it, true);
     /* What the trainer prints: allocated at once, or (torchtitan) reserved, with holes between. */
     ret->peak_bytes = counted * (reserved ? 1 + RESERVED_SHARE : 1);
     ret->peak_low_bytes = ret->peak_bytes / (1 + PEAK_SPREAD);

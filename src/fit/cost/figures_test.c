@@ -90,7 +90,7 @@ static void costs_are_those_that_were_kept(void **state)
             .recipes = recipes,
         };
         struct myr_layout layout = draw_layout(&rng, model);
-        myr_profiles_recipes(&profiles, it.stack, it.device, model, NULL, recipes);
+        (void)myr_profiles_recipes(&profiles, it.stack, it.device, model, NULL, recipes);
         if (myr_layout_broken(&layout, model, 0) == MYR_LAYOUT_OK) {
             put_price(&text, &it, layout);
             found++;

@@ -12,6 +12,7 @@
 
 #include "cost/block.h"
 
+#define SHEET_APART   4    /* from a device that only its data sheet tells of */
 #define EXPERTS_LEAST 0.25 /* of a step, as experts are of the runs measured with them */
 
 const char *myr_interval_name(enum myr_interval interval)
@@ -61,6 +62,10 @@ struct myr_measured myr_measured_of(const struct myr_profiles *profiles,
         .gpus = (uint32_t)myr_layout_gpus(layout),
         .tokens = myr_layout_seq(layout, it->model),
         .experts = it->model->moe.expert_count,
+        .tp = layout->tp,
+        .pp = layout->pp,
+        .cp = layout->cp,
+        .ep = layout->ep,
     };
 }
 
@@ -71,8 +76,10 @@ static double device_apart(const struct myr_profiles *profiles, uint32_t a, uint
     if (a == b) {
         return 0;
     }
-    bool near = one->generation == other->generation && !one->extrapolated && !other->extrapolated;
-    return near ? 1 : 2;
+    if (one->extrapolated || other->extrapolated) {
+        return SHEET_APART;
+    }
+    return one->generation == other->generation ? 1 : 2;
 }
 
 /* Axis by axis: doublings, or 1 where the two differ. */
@@ -92,6 +99,10 @@ struct myr_fit_distance myr_fit_distance_of(const struct myr_profiles *profiles,
         fabs(doublings(question->experts + 1.0) - doublings(run->experts + 1.0));
     ret.axes[MYR_INTERVAL_LINE] = line;
     ret.axes[MYR_INTERVAL_RELEASE] = question->stack != run->stack;
+    ret.axes[MYR_INTERVAL_GRID] = fabs(doublings(question->tp) - doublings(run->tp)) +
+                                  fabs(doublings(question->pp) - doublings(run->pp)) +
+                                  fabs(doublings(question->cp) - doublings(run->cp)) +
+                                  fabs(doublings(question->ep) - doublings(run->ep));
     return ret;
 }
 
@@ -143,6 +154,18 @@ static enum myr_interval most_of(const double intervals[MYR_INTERVAL_COUNT],
     return most;
 }
 
+/* A trainer of which no run was measured. */
+static bool is_foreign(const struct myr_profiles *profiles, uint32_t stack)
+{
+    for (uint32_t i = 0; i < profiles->measured_count; i++) {
+        uint32_t other = profiles->measured[i].stack;
+        if (strcmp(profiles->stacks[other].line, profiles->stacks[stack].line) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /*
  * The run that leaves the narrowest interval is the nearest, not the one with fewest differences.
  */
@@ -156,10 +179,12 @@ struct myr_fit_spread myr_fit_spread(const struct myr_profiles *profiles,
     bool experts = question.experts > 0;
     struct myr_fit_spread ret = {.most = MYR_INTERVAL_COUNT};
     double least = -1;
+    bool foreign = is_foreign(profiles, question.stack);
     for (uint32_t i = 0; i < profiles->measured_count; i++) {
         const struct myr_measured *run = &profiles->measured[i];
         struct myr_fit_distance away = myr_fit_distance_of(profiles, &question, run);
-        if (unknown & MYR_UNKNOWN_RELEASE) { /* the release taken is not the one that runs */
+        away.axes[MYR_INTERVAL_LINE] += foreign; /* nothing of its kernels was fitted */
+        if (unknown & MYR_UNKNOWN_RELEASE) {     /* the release taken is not the one that runs */
             away.axes[MYR_INTERVAL_RELEASE] = 1;
         }
         double width = myr_fit_width(widths, experts, &away, &shares);
@@ -184,6 +209,8 @@ void myr_fit_spread_words(const struct myr_profiles *profiles, const struct myr_
 {
     const struct myr_measured *run = &spread->nearest;
     char times[16];
+    bool ran = spread->most == MYR_INTERVAL_COUNT;
+    myr_buf_printf(buf, "%s", ran ? "" : "nobody has run this; nearest measured run: ");
     myr_buf_printf(buf, "%s, %s, %s, %s, %s", profiles->stacks[run->stack].name,
                    profiles->devices[run->device].name, myr_precision_name(run->precision),
                    MYR_COUNT(run->gpus, "GPU"), MYR_COUNT(run->tokens, "token"));
@@ -198,6 +225,7 @@ void myr_fit_spread_words(const struct myr_profiles *profiles, const struct myr_
     case MYR_INTERVAL_GPUS:
     case MYR_INTERVAL_TOKENS:
     case MYR_INTERVAL_EXPERT_COUNT:
+    case MYR_INTERVAL_GRID:
         snprintf(times, sizeof(times), "%.2g", away);
         myr_buf_printf(buf, "; %s doubling%s of %s away", times, strcmp(times, "1") == 0 ? "" : "s",
                        spread->most == MYR_INTERVAL_EXPERT_COUNT ? "experts"

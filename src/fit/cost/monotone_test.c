@@ -70,7 +70,7 @@ static bool draw(struct myr_rng *rng, struct drawn *d)
         .constants = profiles.constants,
         .recipes = d->recipes,
     };
-    myr_profiles_recipes(&profiles, d->it.stack, d->it.device, &d->model, NULL, d->recipes);
+    (void)myr_profiles_recipes(&profiles, d->it.stack, d->it.device, &d->model, NULL, d->recipes);
     *l = myr_layout_default();
     l->tp = power_of_two(rng, 4);
     l->pp = power_of_two(rng, 5);

@@ -161,12 +161,18 @@ static int read_device(struct myr_arena *arena, const struct myr_doc *map, struc
         {"host_gbps", 1e-3, 1e9, offsetof(struct myr_device, host_bytes_per_s)},
         {"power", 1e-3, 1, offsetof(struct myr_device, power_w)},
     };
+    static const struct number_row shares[] = {
+        {"gemm", 1e-3, 1, offsetof(struct myr_device, gemm)},
+        {"gemm_fp8", 1e-3, 1, offsetof(struct myr_device, gemm_fp8)},
+    };
     uint32_t generation = 0;
     if (text(arena, map, "name", &ret->name, err) < 0 ||
         text(arena, map, "alias", &ret->alias, err) < 0 ||
         text(arena, map, "software", &ret->software, err) < 0 ||
         choice(map, "generation", generations, 3, &generation, err) < 0 ||
         numbers(map, rows, MYR_ARRAY_COUNT(rows), ret, err) < 0 ||
+        (myr_doc_get(map, "gemm") && numbers(map, &shares[0], 1, ret, err) < 0) ||
+        (myr_doc_get(map, "gemm_fp8") && numbers(map, &shares[1], 1, ret, err) < 0) ||
         whole(map, "domain", 1, &ret->domain_gpus, err) < 0 ||
         whole(map, "sm", 1, &ret->sm_count, err) < 0 ||
         flag(map, "extrapolated", &ret->extrapolated, err) < 0 || read_tile(map, ret, err) < 0) {
@@ -176,21 +182,6 @@ static int read_device(struct myr_arena *arena, const struct myr_doc *map, struc
     /* What limits a device is power for each of the operations that its sheet promises. */
     ret->usual_power_w = usual_w[generation] * ret->bf16_flops / 1e12;
     return MYR_OK;
-}
-
-/* Every trainer runs 1F1B and most interleave; what else a release can do it names. */
-static int read_schedules(const struct myr_doc *map, uint32_t *ret, struct myr_err *err)
-{
-    static const char *const names[] = {"1f1b", "interleaved", "zero-bubble", "dualpipe"};
-    const struct myr_doc *list = myr_doc_get(map, "schedules");
-    *ret = 1U << MYR_SCHEDULE_1F1B | 1U << MYR_SCHEDULE_INTERLEAVED;
-    int rc = list ? myr_doc_expect(list, MYR_DOC_LIST, "schedules", err) : MYR_OK;
-    for (uint32_t i = 0; list && rc == MYR_OK && i < list->count; i++) {
-        uint32_t schedule = 0;
-        rc = myr_doc_choice(list->items[i], "schedules", names, 4, &schedule, err);
-        *ret |= 1U << schedule;
-    }
-    return rc;
 }
 
 /* Flags that a release does not name are off; capabilities may still be set by rules. */
@@ -215,7 +206,14 @@ static int read_stack(struct myr_arena *arena, const struct myr_doc *map, struct
         flag(map, "shared_scales", &ret->shared_scales, err) < 0 ||
         flag(map, "low_dispatch", &ret->low_dispatch, err) < 0 ||
         flag(map, "fused_loss", &ret->fused_loss, err) < 0 ||
-        fit_recipe_read(map, &stated, err) < 0 || read_schedules(map, &ret->schedules, err) < 0 ||
+        flag(map, "low_gradients", &ret->low_gradients, err) < 0 ||
+        flag(map, "whole_sequence", &ret->whole_sequence, err) < 0 ||
+        flag(map, "blocks", &ret->blocks, err) < 0 ||
+        flag(map, "reorders", &ret->reorders, err) < 0 || flag(map, "cuts", &ret->cuts, err) < 0 ||
+        flag(map, "shards", &ret->shards, err) < 0 || fit_recipe_read(map, &stated, err) < 0 ||
+        fit_schedules_read(map, &ret->schedules, err) < 0 ||
+        fit_stages_read(map, "zero", 0xf, &ret->zero[0], err) < 0 ||
+        fit_stages_read(map, "zero_deep", ret->zero[0], &ret->zero[1], err) < 0 ||
         (myr_doc_get(map, "kernel") && text(arena, map, "kernel", &kernel, err) < 0)) {
         return MYR_EINVAL;
     }
@@ -228,7 +226,7 @@ static int read_stack(struct myr_arena *arena, const struct myr_doc *map, struct
                : MYR_OK;
 }
 
-/* [device, software, precision, GPUs, tokens, experts] of a measured run. */
+/* [device, software, precision, GPUs, tokens, experts, tp, pp, cp, ep] of a measured run. */
 static int read_measured_run(struct myr_profiles *profiles, const struct myr_doc *row,
                              struct myr_measured *ret, struct myr_err *err)
 {
@@ -236,17 +234,19 @@ static int read_measured_run(struct myr_profiles *profiles, const struct myr_doc
     const struct myr_device *device = NULL;
     const struct myr_stack *stack = NULL;
     struct myr_str words[2] = {};
-    uint64_t counts[3] = {};
+    uint64_t counts[7] = {};
     uint32_t precision = 0;
     bool exact;
     MYR_TRY(myr_doc_expect(row, MYR_DOC_LIST, "measured", err));
-    if (row->count != 6) {
-        return myr_doc_error(err, row, MYR_EINVAL, "a measured run has six parts");
+    if (row->count != 3 + MYR_ARRAY_COUNT(counts)) {
+        return myr_doc_error(err, row, MYR_EINVAL, "a measured run has ten parts");
+    }
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(counts); i++) {
+        MYR_TRY(myr_doc_u64(row->items[3 + i], "measured", 0, UINT32_MAX, &counts[i], err));
     }
     for (uint32_t i = 0; i < 3; i++) {
         MYR_TRY(i < 2 ? myr_doc_text(row->items[i], "measured", &words[i], err)
                       : myr_doc_choice(row->items[i], "measured", precisions, 6, &precision, err));
-        MYR_TRY(myr_doc_u64(row->items[3 + i], "measured", 0, UINT32_MAX, &counts[i], err));
     }
     MYR_TRY(myr_profiles_device(profiles, words[0], &device, err));
     MYR_TRY(myr_profiles_stack(profiles, words[1], &stack, &exact, err));
@@ -255,7 +255,11 @@ static int read_measured_run(struct myr_profiles *profiles, const struct myr_doc
                                  (enum myr_precision)precision,
                                  (uint32_t)counts[0],
                                  (uint32_t)counts[1],
-                                 (uint32_t)counts[2]};
+                                 (uint32_t)counts[2],
+                                 (uint32_t)counts[3],
+                                 (uint32_t)counts[4],
+                                 (uint32_t)counts[5],
+                                 (uint32_t)counts[6]};
     return MYR_OK;
 }
 
@@ -399,6 +403,7 @@ int myr_profiles_init(struct myr_profiles *profiles, struct myr_arena *arena, st
     MYR_TRY(read_file(arena, "catalog/profiles/hardware.yaml", &hardware, err));
     MYR_TRY(read_file(arena, "catalog/profiles/stacks.yaml", &software, err));
     MYR_TRY(myr_profiles_extend(profiles, arena, hardware, err));
+    profiles->shipped_count = profiles->device_count;
     MYR_TRY(myr_profiles_extend(profiles, arena, software, err));
     return read_constants(profiles, arena, err);
 }

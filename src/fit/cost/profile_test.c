@@ -366,8 +366,8 @@ static void rules_say_what_a_run_switches_on(void **state)
         for (uint32_t s = 0; s < profiles.stack_count; s += 1 + s % 2) {
             uint32_t d = (s * 5 + (uint32_t)m) % profiles.device_count;
             struct myr_recipe recipes[MYR_PRECISION_COUNT];
-            myr_profiles_recipes(&profiles, &profiles.stacks[s], &profiles.devices[d], &model,
-                                 m == 1 ? &stated : NULL, recipes);
+            (void)myr_profiles_recipes(&profiles, &profiles.stacks[s], &profiles.devices[d], &model,
+                                       m == 1 ? &stated : NULL, recipes);
             for (uint32_t p = 0; p < MYR_PRECISION_COUNT; p++) {
                 bool repeats = p > 0 && memcmp(&recipes[p], &recipes[p - 1], sizeof(*recipes)) == 0;
                 if (!repeats) {

@@ -5,6 +5,8 @@
  */
 #include "cost/recipe.h"
 
+#define SHAPES_MAX 128 /* of built-in models that rules may name */
+
 /* The words with commas between them; empty for the parts of a layer, which are bits. */
 static const struct {
     const char *name, *words;
@@ -137,6 +139,10 @@ int myr_recipe_words(const char *name, const char *text, struct myr_stated *ret,
     char excerpt[MYR_EXCERPT_MAX];
     while (rest.len > 0) {
         struct myr_str pair = next_word(&rest, ','), value = pair;
+        if (myr_str_eq_nocase(pair, MYR_STR("any"))) {
+            stated.any = true;
+            continue;
+        }
         struct myr_str key = next_word(&value, '=');
         uint32_t i = 0;
         /* By name, whatever the case. */
@@ -219,6 +225,16 @@ static int read_release(const struct myr_doc *map, const char *key, double other
     return node ? myr_doc_double(node, key, 0, 1e6, ret, err) : MYR_OK;
 }
 
+/* Yes, no, or nothing said. */
+static int read_either(const struct myr_doc *map, const char *key, int *ret, struct myr_err *err)
+{
+    const struct myr_doc *node = myr_doc_get(map, key);
+    bool with = false;
+    MYR_TRY(node ? myr_doc_bool(node, key, &with, err) : MYR_OK);
+    *ret = node ? with : -1;
+    return MYR_OK;
+}
+
 /* Conditions and what they set. "from" counts, "before" does not: releases are half-open ranges. */
 int fit_rule_read(const struct myr_profiles *profiles, struct myr_arena *arena,
                   const struct myr_doc *map, struct myr_recipe_rule *ret, struct myr_err *err)
@@ -226,9 +242,8 @@ int fit_rule_read(const struct myr_profiles *profiles, struct myr_arena *arena,
     static const char *const precisions[] = {"bf16", "fp16", "fp8", "mxfp8", "nvfp4", "fp32"};
     const char *devices[32];
     struct myr_recipe_rule rule = {.experts = -1};
-    const struct myr_doc *line, *experts;
+    const struct myr_doc *line;
     struct myr_str name;
-    bool with = false;
     /* A rule has 32 bits for devices; one beyond them is matched only by rules without a list. */
     uint32_t count = profiles->device_count < 32 ? profiles->device_count : 32;
     for (uint32_t i = 0; i < count; i++) {
@@ -242,9 +257,9 @@ int fit_rule_read(const struct myr_profiles *profiles, struct myr_arena *arena,
     MYR_TRY(read_bits(map, "devices", devices, count, &rule.devices, err));
     MYR_TRY(read_bits(map, "precisions", precisions, MYR_ARRAY_COUNT(precisions), &rule.precisions,
                       err));
-    experts = myr_doc_get(map, "experts");
-    MYR_TRY(experts ? myr_doc_bool(experts, "experts", &with, err) : MYR_OK);
-    rule.experts = experts ? with : -1;
+    MYR_TRY(read_either(map, "experts", &rule.experts, err));
+    MYR_TRY(read_either(map, "latent", &rule.latent, err));
+    MYR_TRY(read_either(map, "named", &rule.named, err));
     /* Kept as it stands: names are compared when a model is there. */
     rule.models = myr_doc_get(map, "models");
     MYR_TRY(rule.models ? myr_doc_expect(rule.models, MYR_DOC_LIST, "models", err) : MYR_OK);
@@ -253,17 +268,76 @@ int fit_rule_read(const struct myr_profiles *profiles, struct myr_arena *arena,
     return MYR_OK;
 }
 
+/* What the rules ask of models; each shape is compared once. */
+struct asked {
+    const struct myr_model *model;
+    uint8_t like[SHAPES_MAX]; /* by built-in model: 0 not asked yet, 1 no, 2 yes */
+};
+
+/*
+ * A name stands for the shape of its layers: whoever calls them otherwise runs them all the same.
+ * One that the catalogue lacks is the model's own.
+ */
+static bool is_called(struct asked *asked, struct myr_str name)
+{
+    int at = myr_model_builtin_index(name);
+    const char *own = asked->model->name ? asked->model->name : "";
+    if (at < 0 || at >= SHAPES_MAX) {
+        return myr_str_eq_nocase(name, myr_str_from(own));
+    }
+    if (asked->like[at] == 0) {
+        asked->like[at] = myr_model_is_like(asked->model, (uint32_t)at) ? 2 : 1;
+    }
+    return asked->like[at] == 2;
+}
+
 /* No list fits every model. */
-static bool names_model(const struct myr_doc *models, const char *name)
+static bool names_model(struct asked *asked, const struct myr_doc *models)
 {
     for (uint32_t i = 0; models && i < models->count; i++) {
         struct myr_str one;
         if (myr_doc_text(models->items[i], "models", &one, NULL) == MYR_OK &&
-            myr_str_eq_nocase(one, myr_str_from(name ? name : ""))) {
+            is_called(asked, one)) {
             return true;
         }
     }
     return models == NULL;
+}
+
+/* Is there a rule of the line for just this model? */
+static bool is_named(const struct myr_profiles *profiles, const struct myr_stack *stack,
+                     struct asked *asked)
+{
+    for (uint32_t i = 0; i < profiles->rule_count; i++) {
+        const struct myr_recipe_rule *rule = &profiles->rules[i];
+        if (rule->models && strcmp(rule->line, stack->line) == 0 &&
+            names_model(asked, rule->models)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * The place in the list whose rules a device follows: its own, or for one that is not shipped that
+ * of its kind (generation, width of the scale-up domain) with the nearest memory.
+ */
+static uint32_t device_place(const struct myr_profiles *profiles, const struct myr_device *device)
+{
+    uint32_t at = (uint32_t)(device - profiles->devices), best = at;
+    double least = 1e300;
+    for (uint32_t i = 0; at >= profiles->shipped_count && i < profiles->shipped_count; i++) {
+        const struct myr_device *other = &profiles->devices[i];
+        double apart = device->memory_bytes - other->memory_bytes;
+        apart = apart < 0 ? -apart : apart;
+        bool alike = other->generation == device->generation && !other->extrapolated &&
+                     !device->extrapolated && (other->domain_gpus > 8) == (device->domain_gpus > 8);
+        if (alike && apart < least) {
+            least = apart;
+            best = i;
+        }
+    }
+    return best;
 }
 
 /* What is set overrides; the rest stays as it was. */
@@ -275,13 +349,15 @@ static void apply(const struct myr_stated *stated, struct myr_recipe *recipe)
 }
 
 /* One recipe for each precision, worked out once: the search asks for them often. */
-void myr_profiles_recipes(const struct myr_profiles *profiles, const struct myr_stack *stack,
-                          const struct myr_device *device, const struct myr_model *model,
-                          const struct myr_stated *stated,
-                          struct myr_recipe ret[MYR_PRECISION_COUNT])
+uint32_t myr_profiles_recipes(const struct myr_profiles *profiles, const struct myr_stack *stack,
+                              const struct myr_device *device, const struct myr_model *model,
+                              const struct myr_stated *stated,
+                              struct myr_recipe ret[MYR_PRECISION_COUNT])
 {
-    bool experts = model->moe.expert_count > 0;
-    uint32_t at = (uint32_t)(device - profiles->devices);
+    bool experts = model->moe.expert_count > 0, latent = myr_model_is_mla(model);
+    struct asked asked = {.model = model};
+    bool named = !(stated && stated->any) && is_named(profiles, stack, &asked);
+    uint32_t at = device_place(profiles, device);
     for (uint32_t p = 0; p < MYR_PRECISION_COUNT; p++) {
         /*
          * From the general to the special: the release, the rules that fit, what the run says
@@ -295,7 +371,9 @@ void myr_profiles_recipes(const struct myr_profiles *profiles, const struct myr_
                         stack->order < rule->to && rule->precisions >> p & 1 &&
                         (at < 32 ? rule->devices >> at & 1 : rule->devices == UINT32_MAX) &&
                         (rule->experts < 0 || rule->experts == experts) &&
-                        names_model(rule->models, model->name);
+                        (rule->latent < 0 || rule->latent == latent) &&
+                        (rule->named < 0 || rule->named == named) &&
+                        (!rule->models || (named && names_model(&asked, rule->models)));
             if (fits) {
                 apply(&rule->sets, &ret[p]);
             }
@@ -304,4 +382,35 @@ void myr_profiles_recipes(const struct myr_profiles *profiles, const struct myr_
             apply(stated, &ret[p]);
         }
     }
+    uint32_t open = 1U << MYR_CAPABILITY_DISPATCHER | 1U << MYR_CAPABILITY_EXPERT_OVERLAP;
+    return experts && !named ? open & ~(stated ? stated->set : 0) : 0;
+}
+
+/* Every trainer runs 1F1B and most interleave; what else a release can do it names. */
+int fit_stages_read(const struct myr_doc *map, const char *key, uint32_t otherwise, uint32_t *ret,
+                    struct myr_err *err)
+{
+    const struct myr_doc *list = myr_doc_get(map, key);
+    *ret = list ? 0 : otherwise;
+    MYR_TRY(list ? myr_doc_expect(list, MYR_DOC_LIST, key, err) : MYR_OK);
+    for (uint32_t i = 0; list && i < list->count; i++) {
+        uint64_t stage;
+        MYR_TRY(myr_doc_u64(list->items[i], key, 0, 3, &stage, err));
+        *ret |= 1U << stage;
+    }
+    return MYR_OK;
+}
+
+int fit_schedules_read(const struct myr_doc *map, uint32_t *ret, struct myr_err *err)
+{
+    static const char *const names[] = {"1f1b", "interleaved", "zero-bubble", "dualpipe"};
+    const struct myr_doc *list = myr_doc_get(map, "schedules");
+    *ret = list ? 0 : 1U << MYR_SCHEDULE_1F1B | 1U << MYR_SCHEDULE_INTERLEAVED;
+    int rc = list ? myr_doc_expect(list, MYR_DOC_LIST, "schedules", err) : MYR_OK;
+    for (uint32_t i = 0; list && rc == MYR_OK && i < list->count; i++) {
+        uint32_t schedule = 0;
+        rc = myr_doc_choice(list->items[i], "schedules", names, 4, &schedule, err);
+        *ret |= 1U << schedule;
+    }
+    return rc;
 }

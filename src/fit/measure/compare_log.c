@@ -117,8 +117,8 @@ static int look_up(struct myr_log_comparison *c, struct myr_arena *arena,
     MYR_TRY(myr_profiles_stack(&c->profiles, release, &c->query.it.stack, &c->stack_exact, err));
     struct myr_stated stated = {};
     MYR_TRY(of->recipe ? myr_recipe_words("--recipe", of->recipe, &stated, err) : MYR_OK);
-    myr_profiles_recipes(&c->profiles, c->query.it.stack, c->query.it.device, &c->model, &stated,
-                         c->recipes);
+    c->query.it.open = myr_profiles_recipes(&c->profiles, c->query.it.stack, c->query.it.device,
+                                            &c->model, &stated, c->recipes);
     c->query.it.recipes = c->recipes;
     /* What the log says of a model by name: its modules may have been left out. */
     if (of->model && c->log.given[MYR_LOG_MTP]) {

@@ -58,6 +58,8 @@
     X(grouped_gemm)         \
     X(peak_mem_gib)         \
     X(recipe_source)        \
+    X(task)                 \
+    X(arch)                 \
     X(note)
 /* clang-format on */
 

@@ -183,8 +183,8 @@ static const char *read_recipe(const struct fit_row *r, struct myr_run *run)
     if (refused) {
         return refused;
     }
-    myr_profiles_recipes(r->profiles, run->it.stack, run->it.device, &run->model, &run->stated,
-                         run->recipes);
+    run->it.open = myr_profiles_recipes(r->profiles, run->it.stack, run->it.device, &run->model,
+                                        &run->stated, run->recipes);
     run->it.recipes = run->recipes;
     return NULL;
 }
@@ -215,7 +215,7 @@ static void recipe_layout(const struct fit_row *r, struct myr_run *run)
     layout->offload_layers = run->offload_layers;
 }
 
-/* DualPipe is HAI-LLM's; performance recipes of the NeMo line reduce gradients in bf16. */
+/* DualPipe is HAI-LLM's. */
 static void stack_habits(struct myr_run *run)
 {
     struct myr_layout *layout = &run->layout;
@@ -224,9 +224,6 @@ static void stack_habits(struct myr_run *run)
     if (strcmp(stack->line, "HAI-LLM") == 0 && !chunks && layout->pp > 1 && layout->pp % 2 == 0) {
         layout->schedule = MYR_SCHEDULE_DUALPIPE;
         run->open &= ~(uint32_t)MYR_RUN_OPEN_VP;
-    }
-    if (strcmp(stack->line, "NeMo") == 0 || strcmp(stack->line, "Megatron-Bridge") == 0) {
-        layout->gradient_bytes = 2;
     }
 }
 
@@ -246,6 +243,12 @@ static void read_words(const struct fit_row *r, struct myr_run *run)
     layout->shard = hybrid && replicas > node && replicas % node == 0 ? node : 0;
     if (!fit_word_recompute(fit_field(r, COLUMN_recompute), &layout->recompute)) {
         run->open |= MYR_RUN_OPEN_RECOMPUTE;
+    }
+    /* Policies of a trainer's own are told in words, if at all. */
+    if (run->open & MYR_RUN_OPEN_RECOMPUTE &&
+        fit_word_has(fit_field(r, COLUMN_note), "everything recomputed")) {
+        run->open &= ~(uint32_t)MYR_RUN_OPEN_RECOMPUTE;
+        layout->recompute = MYR_RECOMPUTE_FULL;
     }
     run->guessed |= fit_word_precision(fit_field(r, COLUMN_precision), &layout->precision)
                         ? 0
@@ -317,7 +320,9 @@ static int find_device(const struct fit_row *r, struct myr_run *run, struct myr_
         size_t len = dash ? (size_t)(dash - device->name) : strlen(device->name);
         memcpy(stem, device->name, len < sizeof(stem) ? len : sizeof(stem) - 1);
         bool size = !dash || fit_word_has(name, dash + 1); /* a100-40 and a100-80 */
-        if (fit_word_has(name, stem) && len + size >= best) {
+        /* "tpu" alone is a family; "h100" is a device. */
+        bool device_like = strpbrk(stem, "0123456789") != NULL || size;
+        if (device_like && fit_word_has(name, stem) && len + size >= best) {
             best = len + size;
             run->it.device = device;
             run->guessed |= MYR_RUN_GUESSED_DEVICE;
@@ -353,8 +358,10 @@ static int find_stack(const struct fit_row *r, struct myr_run *run, struct myr_e
     uint32_t month = fit_word_month(fit_field(r, COLUMN_recipe_source));
     for (uint32_t i = 0; rc == MYR_OK && month && i < r->profiles->stack_count; i++) {
         const struct myr_stack *other = &r->profiles->stacks[i], *now = run->it.stack;
-        bool before = strcmp(other->line, now->line) == 0 && other->order < now->order;
-        run->it.stack = now->since > month && before ? other : now;
+        bool line = strcmp(other->line, now->line) == 0;
+        bool back = now->since > month && other->order < now->order;
+        bool on = other->since && other->since <= month && other->order > now->order;
+        run->it.stack = line && (back || on) ? other : now;
     }
     return rc;
 }
@@ -362,6 +369,15 @@ static int find_stack(const struct fit_row *r, struct myr_run *run, struct myr_e
 /* What a row cannot do without, whichever way its layout is given. */
 static int read_subject(struct fit_row *r, struct myr_run *run, struct myr_err *why)
 {
+    struct myr_str task = fit_field(r, COLUMN_task), arch = fit_field(r, COLUMN_arch);
+    if (fit_word_has(task, "lora")) {
+        return myr_err_set(why, MYR_EINVAL, "task 'lora': adapters are not priced");
+    }
+    if (fit_word_has(arch, "hybrid")) {
+        return myr_err_set(why, MYR_EINVAL,
+                           "arch '%.*s': no column describes layers that are not attention",
+                           (int)arch.len, arch.data);
+    }
     MYR_TRY(read_model(r, &run->model, why));
     MYR_TRY(find_device(r, run, why));
     MYR_TRY(find_stack(r, run, why));

@@ -17,10 +17,10 @@ static void no_more_partitions_are_solved_than_before(void **state)
         uint32_t gpus[2], batch;
         uint64_t batch_asked, layers_asked;
     } rows[] = {
-        {"h100", "a100-80", {8, 8}, 64, 113, 336},
-        {"h100", "a100-40", {8, 16}, 96, 312, 712},
-        {"h800", "ascend-910b", {16, 8}, 48, 794, 272},
-        {"h200", "h200", {8, 8}, 32, 5, 64},
+        {"h100", "a100-80", {8, 8}, 64, 179, 304},
+        {"h100", "a100-40", {8, 16}, 96, 302, 608},
+        {"h800", "ascend-910b", {16, 8}, 48, 1047, 224},
+        {"h200", "h200", {8, 8}, 32, 4, 48},
     };
     double priors[MYR_FIT_CONSTANTS_MAX] = {};
     uint32_t differ = 0;

@@ -180,8 +180,8 @@ void fit_line_price_layers(const struct fit_line_up *line, uint32_t pool,
     struct myr_layout one = b->layout;
     one.pp = 1;
     myr_fit_memory_of(&b->it, &one, &memory);
-    b->limit_bytes = memory.limit_bytes;
-    b->usable_bytes = memory.limit_bytes - memory.reserve_bytes;
+    b->usable_bytes = myr_fit_memory_most(&b->it, !line->x->query->tight);
+    b->limit_bytes = b->usable_bytes + memory.reserve_bytes;
 }
 
 void fit_line_price_exchange(struct fit_pool_costs *b, uint32_t zero, const enum myr_axis *order)

@@ -25,3 +25,9 @@ struct fit_mixer {
 /* Both keep what is there if they find nothing faster. */
 void fit_mix_batch(const struct fit_mixer *x, struct myr_fit_mixed *best);
 void fit_mix_layers(const struct fit_mixer *x, struct myr_fit_mixed *best);
+
+/* As the search asks it of one pool. */
+static inline bool fit_mix_room(const struct fit_mixer *x, struct myr_fit_memory memory)
+{
+    return x->query->tight ? memory.fits : memory.sure;
+}

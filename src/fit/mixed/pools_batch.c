@@ -119,8 +119,7 @@ static void set_choice(uint32_t choice, uint32_t most, struct myr_layout *layout
 static void add_way(struct opened *o, uint32_t i, struct way way, uint32_t most_units,
                     double memory_bytes)
 {
-    uint32_t at = o->lists[i].count;
-    uint32_t step = way.layout.vp > 1 ? way.layout.pp : 1;
+    uint32_t at = o->lists[i].count, step = way.layout.vp > 1 ? way.layout.pp : 1;
     if (at == WAYS_MAX) {
         return;
     }
@@ -131,20 +130,20 @@ static void add_way(struct opened *o, uint32_t i, struct way way, uint32_t most_
     o->lists[i].count++;
 }
 
-/* The most micro-batches with which it fits, in steps; 'full' of them are all that count. */
+/* In steps, with which it fits; 'full' of them are all that count. */
 static uint32_t most_micro_batches(const struct opened *o, uint32_t i,
                                    const struct myr_layout *layout, uint32_t step, uint32_t full)
 {
     uint32_t low = 0, high = full / step;
-    if (memory_of(o, i, layout, full).fits) {
+    if (fit_mix_room(o->x, memory_of(o, i, layout, full))) {
         return full;
     }
-    if (!memory_of(o, i, layout, step).fits) {
+    if (!fit_mix_room(o->x, memory_of(o, i, layout, step))) {
         return 0;
     }
     while (low < high) {
         uint32_t middle = low + (high - low + 1) / 2;
-        if (memory_of(o, i, layout, middle * step).fits) {
+        if (fit_mix_room(o->x, memory_of(o, i, layout, middle * step))) {
             low = middle;
         } else {
             high = middle - 1;
@@ -175,7 +174,7 @@ static uint32_t least_recomputed(const struct opened *o, uint32_t i, struct myr_
     while (low < high) { /* from one layer on, more of them take less room */
         uint32_t middle = low + (high - low) / 2;
         set_choice(middle, chunk_most, &layout);
-        if (memory_of(o, i, &layout, micro_batches).fits) {
+        if (fit_mix_room(o->x, memory_of(o, i, &layout, micro_batches))) {
             high = middle;
         } else {
             low = middle + 1;
@@ -355,7 +354,7 @@ static void try_cut(struct opened *o, const struct myr_layout *layout, uint32_t 
     struct myr_layout wide = *layout;
     struct fit_share shares[MYR_FIT_POOLS_MAX];
     wide.dp = o->all_replicas;
-    uint32_t order_count = fit_orders(&wide, orders);
+    uint32_t order_count = fit_orders(&o->x->space, &wide, orders);
     if (!list_ways(o, *layout, chunk_most)) {
         return;
     }
@@ -495,6 +494,7 @@ static void open_shape(struct opened *o, struct myr_layout layout, const struct 
     layout.vp = shape->vp;
     layout.first_layers = shape->first_layers;
     layout.last_layers = shape->last_layers;
+    layout.output_counts = shape->output_counts;
     for (int s = MYR_SCHEDULE_1F1B; s <= MYR_SCHEDULE_ZERO_BUBBLE; s++) {
         layout.schedule = (enum myr_schedule)s;
         if ((shape->vp > 1) != (s == MYR_SCHEDULE_INTERLEAVED) ||
@@ -505,7 +505,7 @@ static void open_shape(struct opened *o, struct myr_layout layout, const struct 
             continue;
         }
         for (uint32_t zero = 0; zero <= 3; zero++) {
-            if (q->zero >= 0 && q->zero != (int)zero) {
+            if (!fit_zero_allowed(q, zero, layout.pp)) {
                 continue;
             }
             layout.zero = zero;

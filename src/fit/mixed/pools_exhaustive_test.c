@@ -37,7 +37,7 @@ static bool naive_part(const struct naive *n, uint32_t i, uint32_t micro_batch, 
     ret[2] = cost.terms_s[MYR_FIT_STRAGGLER];
     ret[0] = cost.step_s - ret[1] - ret[2];
     ret[2] /= ret[0] + ret[1];
-    return memory.fits;
+    return memory.sure;
 }
 
 static void naive_split(struct naive *n, uint32_t first_b, uint32_t second_b)
@@ -117,6 +117,7 @@ static void a_batch_is_shared_as_trying_every_split_of_every_layout_shares_it(vo
 
 /* The same for pipelines: each part priced by itself, nothing left out by a bound. */
 struct piped {
+    const struct fit_space *space;
     const struct myr_fit_query *query;
     const struct myr_fit_pool *pools;
     double nic_gbps, best;
@@ -145,7 +146,7 @@ static bool piped_part(const struct piped *p, uint32_t i, struct myr_layout layo
     it.device = p->pools[i].device;
     job.global_batch = job.dp * job.micro_batch * myr_layout_micro_batches(&layout);
     myr_fit_memory_of(&it, &job, &memory);
-    if (myr_layout_broken(&layout, it.model, 0) != MYR_LAYOUT_OK || !memory.fits) {
+    if (myr_layout_broken(&layout, it.model, 0) != MYR_LAYOUT_OK || !memory.sure) {
         return false;
     }
     struct fit_places places = fit_places_of(&it, &layout);
@@ -197,7 +198,7 @@ static void piped_shape(struct piped *p, struct myr_layout layout, const struct 
     layout.first_layers = shape->first_layers;
     layout.last_layers = shape->last_layers;
     layout.dp = 8;
-    uint32_t count = fit_orders(&layout, orders);
+    uint32_t count = fit_orders(p->space, &layout, orders);
     for (int s = MYR_SCHEDULE_1F1B; s <= MYR_SCHEDULE_ZERO_BUBBLE; s++) {
         layout.schedule = (enum myr_schedule)s;
         if ((shape->vp > 1) != (s == MYR_SCHEDULE_INTERLEAVED) ||
@@ -217,9 +218,9 @@ static void piped_shape(struct piped *p, struct myr_layout layout, const struct 
 static double piped_batch(const struct myr_fit_query *query, const struct myr_fit_pool *pools)
 {
     double nics[2] = {pools[0].device->nic_gbps, pools[1].device->nic_gbps};
-    struct piped p = {query, pools, fit_min(nics[0], nics[1]), 1e30, false};
-    struct myr_fit_query narrow = *query;
     struct fit_space space;
+    struct piped p = {&space, query, pools, fit_min(nics[0], nics[1]), 1e30, false};
+    struct myr_fit_query narrow = *query;
     struct myr_layout width;
     bool started = false;
     narrow.it.device = pools[0].device;

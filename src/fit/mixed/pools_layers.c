@@ -253,7 +253,7 @@ static void ask(struct fit_line_up *line, const struct question *question, bool 
     const struct fit_mixer *x = line->x;
     const struct myr_layout *layout = &question->layout;
     enum myr_axis orders[FIT_ORDERS_MAX][MYR_LAYOUT_ORDER_COUNT];
-    uint32_t order_count = fit_orders(layout, orders);
+    uint32_t order_count = fit_orders(&x->space, layout, orders);
     MYR_CLEANUP(myr_arena_done) struct myr_arena own;
     myr_arena_init(&own);
     line->arena = &own;
@@ -269,7 +269,7 @@ static void ask(struct fit_line_up *line, const struct question *question, bool 
             continue; /* a stage is in one pool: stages lie furthest apart */
         }
         for (uint32_t zero = 0; zero <= 3; zero++) {
-            if (x->query->zero >= 0 && x->query->zero != (int)zero) {
+            if (!fit_zero_allowed(x->query, zero, layout->pp)) {
                 continue;
             }
             for (uint32_t k = 0; k < x->count; k++) {

@@ -10,8 +10,11 @@
 
 struct myr_case_question myr_case_question_default(void)
 {
-    return (struct myr_case_question){
-        .zero = -1, .recompute = -1, .precision = -1, .schedule = MYR_FIT_SCHEDULE_STACK};
+    return (struct myr_case_question){.zero = -1,
+                                      .recompute = -1,
+                                      .precision = -1,
+                                      .sequence_parallel = -1,
+                                      .schedule = MYR_FIT_SCHEDULE_STACK};
 }
 
 /* A file, or one that the caller holds. */
@@ -60,6 +63,8 @@ static const char *other_choice(const struct myr_case_question *u, const struct 
            : u->any_precision ||
                    (u->precision >= 0 && (enum myr_precision)u->precision != l->precision)
                ? "precision"
+           : u->sequence_parallel >= 0 && u->sequence_parallel != (int)l->sequence_parallel
+               ? "sequence_parallel"
            : u->schedule != MYR_FIT_SCHEDULE_STACK && (enum myr_schedule)u->schedule != l->schedule
                ? "schedule"
                : NULL;
@@ -79,6 +84,10 @@ static int check_same(const struct myr_case_question *u, const struct myr_doc *d
         {"dp", u->dp, l->dp},
         {"cp", u->cp, l->cp},
         {"ep", u->ep, l->ep},
+        {"etp", u->etp, myr_layout_etp(l)},
+        {"shard", u->shard, myr_layout_shard(l)},
+        {"recompute_layers", u->recompute_layers, l->recompute_layers},
+        {"offload_layers", u->offload_layers, l->offload_layers},
         {"micro_batch", u->micro_batch, l->micro_batch},
         {"global_batch", u->batch, l->global_batch},
         {"sequence", u->seq, seq_tokens},
@@ -173,10 +182,18 @@ void myr_case_axes(const struct myr_case_question *question, struct myr_fit_quer
     q->dp = (uint32_t)u->dp;
     q->cp = (uint32_t)u->cp;
     q->ep = (uint32_t)u->ep;
+    q->etp = (uint32_t)u->etp;
     q->micro_batch = (uint32_t)u->micro_batch;
+    q->shard = (uint32_t)u->shard;
+    q->recompute_layers = (uint32_t)u->recompute_layers;
+    q->offload_layers = (uint32_t)u->offload_layers;
+    q->sequence_parallel = u->sequence_parallel;
     q->zero = u->zero;
     q->recompute = u->recompute;
     q->schedule = u->schedule;
+    /* Who states a layout asks what it takes, not what to choose: as a row that ran is told. */
+    q->tight = u->tp && u->pp && u->cp && u->micro_batch && u->zero >= 0 && (u->pp == 1 || u->vp) &&
+               (u->ep || q->it.model == NULL || q->it.model->moe.expert_count == 0);
 }
 
 /* A device runs what it has no units for no faster, and trainers refuse to try. */
@@ -328,6 +345,28 @@ static int read_profiles(struct myr_case *it, struct myr_arena *arena,
     return own ? myr_profiles_take(&it->profiles, arena, own, err) : MYR_OK;
 }
 
+/* What if its NIC, its links or its memory were others? The profile is the case's own. */
+static int change_device(struct myr_case *it, const struct myr_case_question *u,
+                         struct myr_err *err)
+{
+    bool changed = u->nic_gbps || u->link_gbytes || u->memory_gib;
+    const struct myr_device *of = it->query.it.device;
+    if (!changed) {
+        return MYR_OK;
+    }
+    if (u->pooled || (u->nic_gbps && has_design(u))) {
+        return myr_err_set(err, MYR_EINVAL, "%s: %s", u->nic_gbps ? "--nic" : "--link and --memory",
+                           u->pooled ? "each pool has its own device"
+                                     : "the design says what NICs there are");
+    }
+    struct myr_device *own = &it->profiles.devices[of - it->profiles.devices];
+    it->query.it.nic_gbps = u->nic_gbps ? (double)u->nic_gbps : it->query.it.nic_gbps;
+    own->domain_bytes_per_s =
+        u->link_gbytes ? (double)u->link_gbytes * 1e9 : own->domain_bytes_per_s;
+    own->memory_bytes = u->memory_gib ? (double)u->memory_gib * 1073741824 : own->memory_bytes;
+    return MYR_OK;
+}
+
 /* Layout before the rest of the design: it says how many of its GPUs there are. */
 static int look_up(struct myr_case *it, struct myr_arena *arena, const struct myr_case_question *u,
                    struct myr_err *err)
@@ -347,6 +386,7 @@ static int look_up(struct myr_case *it, struct myr_arena *arena, const struct my
     MYR_TRY(u->layout ? take_layout(it, arena, u, err) : MYR_OK);
     MYR_TRY(has_design(u) ? take_design(it, arena, u, err) : MYR_OK);
     MYR_TRY(u->device && !has_design(u) ? choose_device(it, arena, u, err) : MYR_OK);
+    MYR_TRY(change_device(it, u, err));
     /* The latest release measured on the device; pools have one of their own each. */
     const char *usual = of->device ? of->device->software : MYR_CASE_SOFTWARE;
     struct myr_str release = myr_str_from(u->software ? u->software : usual);
@@ -376,8 +416,8 @@ int myr_case_init(struct myr_case *ret, struct myr_arena *arena,
     q->it.constants = ret->profiles.constants;
     /* Pools have devices, and so recipes, of their own. */
     if (q->it.device) {
-        myr_profiles_recipes(&ret->profiles, q->it.stack, q->it.device, &ret->model, &ret->stated,
-                             ret->recipes);
+        q->it.open = myr_profiles_recipes(&ret->profiles, q->it.stack, q->it.device, &ret->model,
+                                          &ret->stated, ret->recipes);
         q->it.recipes = ret->recipes;
     }
     if (ret->has_layout) {

@@ -171,7 +171,7 @@ static void a_stated_recipe_counts(void **state)
     ask("cuda_graphs=none");
     assert_int_equal(myr_fit_why_of(&it, texts, &arena, &none, &err), MYR_OK);
     myr_case_done(&it);
-    ask("cuda_graphs=full,moe_a2a_overlap=1");
+    ask("cuda_graphs=full,token_drop=1,moe_a2a_overlap=1");
     assert_int_equal(myr_fit_why_of(&it, texts, &arena, &full, &err), MYR_OK);
     myr_case_done(&it);
     assert_true(none.prices[0].cost.terms_s[MYR_FIT_LAUNCH] > 0);

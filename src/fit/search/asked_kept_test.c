@@ -95,7 +95,8 @@ static void searches_say_what_was_kept(void **state)
         const struct myr_model *model = &models[myr_rng_below(&rng, MYR_ARRAY_COUNT(models))];
         struct myr_fit_query query = draw_query(&rng, model);
         struct myr_recipe recipes[MYR_PRECISION_COUNT];
-        myr_profiles_recipes(&profiles, query.it.stack, query.it.device, model, NULL, recipes);
+        (void)myr_profiles_recipes(&profiles, query.it.stack, query.it.device, model, NULL,
+                                   recipes);
         query.it.recipes = myr_rng_below(&rng, 2) ? recipes : NULL;
         ask(&text, &query);
     }

@@ -17,7 +17,7 @@ static bool before(const struct myr_layout *a, const struct myr_layout *b)
     /*
      * The values in the order in which they decide; what stands for "all" comes last of its kind.
      */
-    enum { KEYS = 16 };
+    enum { KEYS = 17 };
     const struct myr_layout *both[2] = {a, b};
     uint64_t keys[2][KEYS];
     for (int i = 0; i < 2; i++) {
@@ -39,6 +39,7 @@ static bool before(const struct myr_layout *a, const struct myr_layout *b)
             l->schedule,
             l->first_layers,
             l->last_layers,
+            l->output_counts,
             !l->sequence_parallel,
             l->micro_batch,
             l->recompute,

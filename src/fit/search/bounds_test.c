@@ -202,6 +202,7 @@ static void recount(const struct myr_model *model, const struct fit_shape *shape
     l.schedule = shape->vp > 1 ? MYR_SCHEDULE_INTERLEAVED : MYR_SCHEDULE_1F1B;
     l.first_layers = shape->first_layers;
     l.last_layers = shape->last_layers;
+    l.output_counts = shape->output_counts;
     l.global_batch = 4 * shape->pp;
     for (uint32_t i = 0; i < shape->kind_count; i++) {
         stages += shape->kinds[i].count;
@@ -270,6 +271,10 @@ static void what_is_known_of_a_cut_is_what_its_stages_say(void **state)
         struct fit_space space;
         myr_arena_init(&own);
         struct myr_fit_query query = draw_question(seed, &model);
+        struct myr_stack able = *query.it.stack; /* all cuts that there are */
+        able.cuts = true;
+        query.it.stack = &able;
+        query.vp = 0;
         query.gpus = 1 + (uint32_t)seed % 48;
         model.layer_count += (uint32_t)seed % 23;
         fit_space_init(&space, &own, &query, query.precision);

@@ -127,13 +127,19 @@ static void add_family(struct fit_search *s, struct myr_layout *width, uint32_t 
             0) {
         return;
     }
+    /* A shard that is asked for is a run of whole ranks, of experts too. */
+    uint32_t shard = s->space->base.shard;
+    if (shard && (shard % layout.cp != 0 || !fit_shard_aligned(&layout, shard / layout.cp, true))) {
+        return;
+    }
     struct fit_family family = {.width = width, .depth = at, .first = s->group_count};
     uint64_t updates = fit_shard_count(s, &layout);
     double straggler = fit_straggler_share(&q->it, &layout);
     /* Sequences of a replica in a step. */
     uint32_t own = q->batch / layout.dp;
-    for (uint32_t b = 1; b <= FIT_MICRO_MAX && b <= own; b++) {
-        if (own % b != 0 || !fit_allowed(q->micro_batch, b)) {
+    uint32_t asked = q->micro_batch, most = asked ? asked : FIT_MICRO_MAX;
+    for (uint32_t b = asked ? asked : 1; b <= most && b <= own; b++) {
+        if (own % b != 0) {
             continue;
         }
         layout.micro_batch = b;
@@ -146,17 +152,19 @@ static void add_family(struct fit_search *s, struct myr_layout *width, uint32_t 
             }
             layout.schedule = dual ? MYR_SCHEDULE_DUALPIPE : MYR_SCHEDULE_1F1B;
             for (int chain = 0; chain < FIT_CHAIN_COUNT; chain++) {
-                bool selective = chain == FIT_CHAIN_SELECTIVE;
-                if (selective ? !fit_recompute_allowed(s->space, MYR_RECOMPUTE_SELECTIVE, 0)
-                              : q->recompute == MYR_RECOMPUTE_SELECTIVE) {
+                enum fit_chain of = (enum fit_chain)chain;
+                bool plain = fit_chain_runs(of, layout.schedule, depth->pp);
+                bool spread = !dual && fit_chain_runs(of, MYR_SCHEDULE_INTERLEAVED, depth->pp);
+                if (!fit_chain_open(s, of) || !(plain || spread)) {
                     continue;
                 }
-                struct fit_priced_layers **known = &priced[b][chain][dual];
-                *known = *known ? *known : price_layers(s, &layout, (enum fit_chain)chain);
-                double floor_s = fit_group_floor_s(s, layout, depth, &(*known)->times, dual != 0);
+                struct fit_priced_layers **known = &priced[b <= FIT_MICRO_MAX ? b : 0][chain][dual];
+                *known = *known ? *known : price_layers(s, &layout, of);
+                double floor_s =
+                    fit_group_floor_s(s, layout, depth, &(*known)->times, of, dual != 0);
                 if (floor_s < 1e29) { /* 1e30 s stands for "no schedule is possible" */
                     add_group(s, &family,
-                              (struct fit_group){floor_s * (1 + straggler), *known, (uint16_t)b,
+                              (struct fit_group){floor_s * (1 + straggler), *known, b,
                                                  (uint8_t)chain, dual != 0});
                 }
             }
@@ -208,10 +216,7 @@ void fit_fill_families(struct fit_search *s)
     s->group_count = 0;
     s->families.count = 0;
     s->cut.count = 0;
-    struct myr_layout one = myr_layout_default();
-    struct myr_fit_memory memory;
-    myr_fit_memory_of(&s->query->it, &one, &memory);
-    s->limit_bytes = memory.limit_bytes - memory.reserve_bytes;
+    s->limit_bytes = myr_fit_memory_most(&s->query->it, !s->query->tight);
     while (fit_width_next(s->space, &layout, &started)) {
         priced_table priced = {};
         struct myr_layout *width = MYR_ARENA_ONE(s->arena, struct myr_layout);
@@ -259,8 +264,8 @@ void fit_search_done(struct fit_search *s)
 }
 
 /* One space for each precision; the list of the best goes on from one to the next. */
-void fit_search_quietly(const struct myr_fit_query *query, struct myr_arena *arena,
-                        struct myr_fit_answer *ret)
+static void search_precisions(const struct myr_fit_query *query, struct myr_arena *arena,
+                              struct myr_fit_answer *ret)
 {
     enum myr_precision list[4] = {query->precision};
     uint32_t count = query->any_precision ? myr_fit_precisions(query->it.device, list) : 1;
@@ -277,5 +282,17 @@ void fit_search_quietly(const struct myr_fit_query *query, struct myr_arena *are
         } else {
             search_space(&s);
         }
+    }
+}
+
+/* What is sure to fit comes first; where nothing is, what fits as counted is said to be that. */
+void fit_search_quietly(const struct myr_fit_query *query, struct myr_arena *arena,
+                        struct myr_fit_answer *ret)
+{
+    search_precisions(query, arena, ret);
+    if (ret->top_count == 0 && !query->tight) {
+        struct myr_fit_query tight = *query;
+        tight.tight = true;
+        search_precisions(&tight, arena, ret);
     }
 }

@@ -31,6 +31,29 @@ struct myr_rank_params fit_params_least(const struct fit_visit *v, double layers
                                     (uint64_t)(moe * (double)expert->expert)};
 }
 
+bool fit_chain_open(const struct fit_search *s, enum fit_chain chain)
+{
+    int wanted = s->query->recompute;
+    bool none = wanted < 0 || wanted == MYR_RECOMPUTE_NONE, parted = s->space->parted;
+    switch (chain) {
+    case FIT_CHAIN_SELECTIVE:
+        return fit_recompute_allowed(s->space, MYR_RECOMPUTE_SELECTIVE, 0, 1);
+    case FIT_CHAIN_KEPT:
+    case FIT_CHAIN_SPREAD:
+        return none && parted;
+    case FIT_CHAIN_COUNTS:
+    case FIT_CHAIN_COUNT:
+        break;
+    }
+    return wanted != MYR_RECOMPUTE_SELECTIVE && !(parted && wanted == MYR_RECOMPUTE_NONE);
+}
+
+bool fit_chain_runs(enum fit_chain chain, enum myr_schedule schedule, uint32_t pp)
+{
+    bool spread = pp == 1 || schedule == MYR_SCHEDULE_INTERLEAVED;
+    return chain == FIT_CHAIN_KEPT ? !spread : chain != FIT_CHAIN_SPREAD || spread;
+}
+
 /* Blocks of this layout answer for all choices of the chain. */
 void fit_set_chain(const struct fit_search *s, enum fit_chain chain, struct myr_layout *layout)
 {
@@ -38,9 +61,12 @@ void fit_set_chain(const struct fit_search *s, enum fit_chain chain, struct myr_
      * One layer recomputed makes the blocks hold both kinds of layer; who asked for all needs one.
      */
     bool all = s->query->recompute == MYR_RECOMPUTE_FULL;
+    bool kept = chain == FIT_CHAIN_KEPT || chain == FIT_CHAIN_SPREAD;
+    layout->vp = chain == FIT_CHAIN_SPREAD && layout->pp > 1 ? 2 : 1;
     layout->recompute = chain == FIT_CHAIN_SELECTIVE ? MYR_RECOMPUTE_SELECTIVE : MYR_RECOMPUTE_FULL;
-    layout->recompute_layers = chain == FIT_CHAIN_COUNTS && !all ? 1 : 0;
-    if (s->query->recompute == MYR_RECOMPUTE_NONE) {
+    layout->recompute_layers =
+        chain == FIT_CHAIN_COUNTS && (!all || s->query->recompute_layers) ? 1 : 0;
+    if (kept || s->query->recompute == MYR_RECOMPUTE_NONE) {
         layout->recompute = MYR_RECOMPUTE_NONE;
         layout->recompute_layers = 0;
     }

@@ -63,6 +63,35 @@ static inline struct myr_fit_query small_query(struct myr_rng *rng, const struct
     query.recompute = myr_rng_below(rng, 4) ? -1 : (int)myr_rng_below(rng, 3);
     query.schedule = schedules[myr_rng_below(rng, MYR_ARRAY_COUNT(schedules))];
     query.any_precision = myr_rng_below(rng, 16) == 0;
+    /* Whatever releases can be told: none of it, some, or all. */
+    struct myr_stack *able = MYR_ARENA_ONE(&arena, struct myr_stack);
+    *able = *query.it.stack;
+    able->reorders = myr_rng_below(rng, 4) > 0;
+    able->cuts = myr_rng_below(rng, 4) > 0;
+    able->shards = myr_rng_below(rng, 4) > 0;
+    able->zero[0] = myr_rng_below(rng, 3) ? 0xf : 1U << myr_rng_below(rng, 4);
+    able->zero[1] = myr_rng_below(rng, 3) ? 0xf : 1U + (uint32_t)myr_rng_below(rng, 15);
+    query.it.stack = able;
+    /* Recipes that ask for what layouts forbid, and leave aside what does not pay. */
+    struct myr_recipe *recipes = MYR_ARENA_NEW(&arena, struct myr_recipe, MYR_PRECISION_COUNT);
+    for (int p = 0; p < MYR_PRECISION_COUNT; p++) {
+        recipes[p] = able->recipe;
+        recipes[p].of[MYR_CAPABILITY_EXPERT_OVERLAP] = (uint8_t)myr_rng_below(rng, 2);
+        recipes[p].of[MYR_CAPABILITY_DISPATCHER] = (uint8_t)myr_rng_below(rng, 3);
+        recipes[p].of[MYR_CAPABILITY_GRAPHS] = (uint8_t)myr_rng_below(rng, 5);
+        recipes[p].of[MYR_CAPABILITY_GROUPED] = (uint8_t)myr_rng_below(rng, 3);
+        recipes[p].of[MYR_CAPABILITY_TOKEN_DROP] = (uint8_t)myr_rng_below(rng, 2);
+    }
+    query.it.recipes = myr_rng_below(rng, 3) ? recipes : NULL;
+    query.it.open = (uint32_t)myr_rng_below(rng, 2) << MYR_CAPABILITY_EXPERT_OVERLAP |
+                    (uint32_t)myr_rng_below(rng, 2) << MYR_CAPABILITY_DISPATCHER;
+    query.recompute_layers = query.recompute == MYR_RECOMPUTE_FULL && myr_rng_below(rng, 2)
+                                 ? 1 + (uint32_t)myr_rng_below(rng, 3)
+                                 : 0;
+    query.etp =
+        myr_rng_below(rng, 8) || !model->moe.expert_count ? 0 : 1 + (uint32_t)myr_rng_below(rng, 2);
+    query.shard = myr_rng_below(rng, 16) ? 0 : 1 + (uint32_t)myr_rng_below(rng, 6);
+    query.vp = myr_rng_below(rng, 16) ? 0 : 1 + (uint32_t)myr_rng_below(rng, 24);
     return query;
 }
 

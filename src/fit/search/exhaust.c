@@ -44,7 +44,7 @@ static void price(const struct walk *walk, const struct myr_layout *layout,
     MYR_ASSERT(layout->zero > 0 || layout->shard == 0);
     if (fit_best_wants(walk->answer, q->top, layout, cost.step_s)) {
         myr_fit_memory_of(&q->it, layout, &memory);
-        if (memory.fits) {
+        if (q->tight ? memory.fits : memory.sure) {
             fit_best_add(walk->answer, q->top, layout, cost.step_s);
         }
     }
@@ -61,10 +61,11 @@ static void walk_zero(const struct walk *walk, struct myr_layout layout,
                       const struct shared *shared)
 {
     /* Shards are ZeRO's: without it there is nothing to cut. */
-    int wanted = walk->space->query->zero;
-    for (uint32_t zero = layout.shard ? 1 : 0; zero <= 3; zero++) {
+    uint32_t shard = layout.shard;
+    for (uint32_t zero = shard && !walk->space->base.shard ? 1 : 0; zero <= 3; zero++) {
         layout.zero = zero;
-        if (wanted < 0 || wanted == (int)zero) {
+        layout.shard = zero ? shard : 0;
+        if (fit_zero_allowed(walk->space->query, zero, layout.pp)) {
             price(walk, &layout, shared);
         }
     }
@@ -74,18 +75,21 @@ static void walk_zero(const struct walk *walk, struct myr_layout layout,
 static void walk_state(const struct walk *walk, struct myr_layout layout)
 {
     enum myr_axis orders[FIT_ORDERS_MAX][MYR_LAYOUT_ORDER_COUNT];
-    uint32_t order_count = fit_orders(&layout, orders);
+    uint32_t order_count = fit_orders(walk->space, &layout, orders);
+    if (walk->space->base.shard % layout.cp != 0) {
+        return; /* shards hold whole context groups */
+    }
     for (uint32_t o = 0; o < order_count; o++) {
         struct shared shared;
         memcpy(layout.order, orders[o], sizeof(layout.order));
-        layout.shard = 0;
+        layout.shard = walk->space->base.shard;
         if (!legal(walk, &layout)) {
             continue;
         }
         price_shared(&walk->space->query->it, &layout, &shared);
         walk_zero(walk, layout, &shared);
         /* A shard of all replicas is written as 0 and has been priced. */
-        for (uint32_t d = 2; d < layout.dp; d++) {
+        for (uint32_t d = 2; d < layout.dp && fit_shards(walk->space); d++) {
             layout.shard = d * layout.cp;
             if (layout.dp % d == 0 && legal(walk, &layout)) {
                 walk_zero(walk, layout, &shared);
@@ -101,12 +105,12 @@ static void walk_recompute(const struct walk *walk, struct myr_layout layout, ui
     for (int r = MYR_RECOMPUTE_NONE; r <= MYR_RECOMPUTE_FULL; r++) {
         layout.recompute = (enum myr_recompute)r;
         layout.recompute_layers = 0;
-        if (fit_recompute_allowed(space, layout.recompute, FIT_RECOMPUTE_ALL)) {
+        if (fit_recompute_allowed(space, layout.recompute, FIT_RECOMPUTE_ALL, chunk_most)) {
             walk_state(walk, layout);
         }
         for (uint32_t n = 1; r == MYR_RECOMPUTE_FULL && n < chunk_most; n++) {
             layout.recompute_layers = n;
-            if (fit_recompute_allowed(space, layout.recompute, n)) {
+            if (fit_recompute_allowed(space, layout.recompute, n, chunk_most)) {
                 walk_state(walk, layout);
             }
         }
@@ -124,6 +128,7 @@ static void walk_shape(const struct walk *walk, struct myr_layout layout,
     layout.vp = shape->vp;
     layout.first_layers = shape->first_layers;
     layout.last_layers = shape->last_layers;
+    layout.output_counts = shape->output_counts;
     if (q->gpus % ranks != 0) {
         return;
     }
@@ -134,11 +139,10 @@ static void walk_shape(const struct walk *walk, struct myr_layout layout,
             !fit_allowed(q->dp, layout.dp)) {
             continue;
         }
-        for (uint32_t b = 1; b <= FIT_MICRO_MAX; b++) {
+        uint32_t asked = q->micro_batch;
+        for (uint32_t b = asked ? asked : 1; b <= (asked ? asked : FIT_MICRO_MAX); b++) {
             layout.micro_batch = b;
-            if (fit_allowed(q->micro_batch, b)) {
-                walk_recompute(walk, layout, shape->chunk_most);
-            }
+            walk_recompute(walk, layout, shape->chunk_most);
         }
     }
 }

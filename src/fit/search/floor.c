@@ -11,7 +11,14 @@
 double fit_least_hop_s(const struct fit_search *s, const struct myr_layout *layout)
 {
     const struct myr_fit_case *it = &s->query->it;
-    return layout->pp == 1 ? 0 : fit_hop_s(it, layout, fit_near_of(it, layout->pp, layout->tp));
+    if (layout->pp == 1) {
+        return 0;
+    }
+    /* Over the NICs of neighbouring domains, where those are the faster links. */
+    struct fit_near apart = fit_near_all(layout->pp);
+    apart.at[0] = 1;
+    return fit_min(fit_hop_s(it, layout, fit_near_of(it, layout->pp, layout->tp)),
+                   fit_hop_s(it, layout, apart));
 }
 
 void fit_count_recomputed(const struct fit_visit *v, const struct fit_shape *shape,
@@ -23,7 +30,8 @@ void fit_count_recomputed(const struct fit_visit *v, const struct fit_shape *sha
         return;
     }
     memset(counts, 0, FIT_KIND_COUNT * sizeof(*counts));
-    if (v->s->space->alike) { /* chunks of a stage differ by one layer at the most */
+    if (v->s->space->alike &&
+        !shape->output_counts) { /* chunks of a stage differ by one layer at the most */
         int only = 0;
         while (v->s->layers[only] <= 0) {
             only++;
@@ -359,7 +367,7 @@ double fit_zero_update_s(struct fit_visit *v, bool interleaved, uint32_t zero)
     double *rise = &v->zero_rise_s[interleaved][zero];
     *known = 1e30;
     *rise = 0;
-    if (q->zero >= 0 && q->zero != (int)zero) {
+    if (!fit_zero_allowed(q, zero, v->depth->pp)) {
         return *known;
     }
     struct myr_layout layout = v->layout;

@@ -72,7 +72,7 @@ static double interleaved_floor_s(const struct fit_search *s, const struct fit_d
                                   double micro, double hop)
 {
     double pp = depth->pp, floor_s = 1e30;
-    for (uint32_t vp = 2; vp <= FIT_VP_MAX; vp++) {
+    for (uint32_t vp = 2; vp <= FIT_VP_ASKED; vp++) {
         if (depth->chunk_share[vp] > 0) {
             double beside = micro + hop * vp;
             double worst = fit_max(times->all / pp, fit_max(times->last, fullest)) + beside;
@@ -89,7 +89,8 @@ static double interleaved_floor_s(const struct fit_search *s, const struct fit_d
 
 /* The least over all schedules that the group may have; 1e30 where it may have none. */
 double fit_group_floor_s(const struct fit_search *s, struct myr_layout layout,
-                         const struct fit_depth *depth, const struct fit_times *times, bool dual)
+                         const struct fit_depth *depth, const struct fit_times *times,
+                         enum fit_chain chain, bool dual)
 {
     double m = myr_layout_micro_batches(&layout), pp = depth->pp, floor_s = 1e30;
     MYR_ASSERT(m >= 1 && pp >= 1 && times->all > 0);
@@ -102,6 +103,7 @@ double fit_group_floor_s(const struct fit_search *s, struct myr_layout layout,
         layout.schedule = (enum myr_schedule)schedule;
         if (!fit_schedule_allowed(s->query, layout.schedule, depth->pp) ||
             dual != (schedule == MYR_SCHEDULE_DUALPIPE) ||
+            !fit_chain_runs(chain, layout.schedule, depth->pp) ||
             (spread && !fit_interleaves(s, &layout, depth)) ||
             (!spread && depth->plain_count == 0)) {
             continue;
@@ -139,11 +141,11 @@ static double recomputed_in(const struct fit_visit *v, double layers, double fli
     double alone = !has_moe ? kept->dense : has_dense ? fit_min(kept->dense, kept->moe) : kept->moe;
     double all = flights * layers * alone, saved = flights * (alone - kept->recomputed);
     /* Who asked for all recomputes all, whether or not there is room. */
-    bool must = s->query->recompute == MYR_RECOMPUTE_FULL;
+    bool must = s->query->recompute == MYR_RECOMPUTE_FULL && !s->query->recompute_layers;
     if (all <= left_bytes && !must) {
         return 0;
     }
-    if (v->group->chain == FIT_CHAIN_SELECTIVE || s->query->recompute == MYR_RECOMPUTE_NONE ||
+    if (v->group->chain != FIT_CHAIN_COUNTS || s->query->recompute == MYR_RECOMPUTE_NONE ||
         saved <= 0) {
         return layers + 1;
     }
@@ -159,7 +161,7 @@ static double recomputed_in(const struct fit_visit *v, double layers, double fli
 static double recomputed_least(const struct fit_visit *v, uint32_t zero)
 {
     double m = v->micro_batches, least = 0;
-    if (v->group->dual) {
+    if (v->group->dual || v->layout.offload_layers > 0) {
         return 0; /* other rules */
     }
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(v->depth->early) && i < v->depth->pp; i++) {
@@ -193,7 +195,7 @@ static double recompute_floor_s(const struct fit_visit *v, const struct fit_time
     }
     times.all += more * (pp > 2 ? 2 * outer + (pp - 2) * inner : pp * outer);
     times.least_share /= slower;
-    return fit_group_floor_s(v->s, v->layout, v->depth, &times, v->group->dual) *
+    return fit_group_floor_s(v->s, v->layout, v->depth, &times, v->group->chain, v->group->dual) *
            (1 + v->straggler);
 }
 
@@ -213,7 +215,7 @@ double fit_refined_floor_s(struct fit_visit *v, double limit)
         return floor_s;
     }
     for (uint32_t zero = 0; zero <= 3; zero++) {
-        if (q->zero >= 0 && q->zero != (int)zero) {
+        if (!fit_zero_allowed(q, zero, v->depth->pp)) {
             continue;
         }
         double recomputed = recomputed_least(v, zero);

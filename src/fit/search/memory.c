@@ -134,7 +134,10 @@ static uint32_t least_alike(const struct fit_visit *v, struct fit_cut *cut, uint
 uint32_t fit_least_choice(const struct fit_visit *v, struct fit_cut *cut, uint32_t from)
 {
     uint32_t low = from, high = cut->last;
-    if (low <= high && v->s->uniform && !v->group->dual) {
+    if (v->layout.offload_layers > 0) {
+        return low; /* what waits in the host's memory is not known here: asked of each layout */
+    }
+    if (low <= high && v->s->uniform && !v->group->dual && !cut->shape->output_counts) {
         return least_alike(v, cut, low);
     }
     if (low > high || may_fit(v, cut, low)) {

@@ -5,13 +5,18 @@
 static uint32_t choice_first(const struct fit_visit *v, const struct fit_shape *shape)
 {
     bool all = v->s->query->recompute == MYR_RECOMPUTE_FULL;
-    return v->group->chain == FIT_CHAIN_COUNTS && all ? shape->chunk_most : 0;
+    return v->group->chain != FIT_CHAIN_COUNTS ? 0
+           : all                               ? fit_layers_again(v->s->query, shape->chunk_most)
+                                               : v->s->space->parted;
 }
 
 static uint32_t choice_last(const struct fit_visit *v, const struct fit_shape *shape)
 {
     bool none = v->s->query->recompute == MYR_RECOMPUTE_NONE;
-    return v->group->chain == FIT_CHAIN_SELECTIVE || none ? 0 : shape->chunk_most;
+    bool all = v->s->query->recompute == MYR_RECOMPUTE_FULL;
+    return v->group->chain != FIT_CHAIN_COUNTS || none ? 0
+           : all ? fit_layers_again(v->s->query, shape->chunk_most)
+                 : shape->chunk_most;
 }
 
 /* An order whose pipeline is known and the same: layers and transfers take as long. */
@@ -81,7 +86,7 @@ static void price_orders(struct fit_visit *v, struct fit_cut *cut, struct myr_la
         if (!fits) {
             struct myr_fit_memory memory;
             myr_fit_memory_of(&q->it, &layout, &memory);
-            if (!memory.fits) {
+            if (!(q->tight ? memory.fits : memory.sure)) {
                 return; /* in no order */
             }
             fits = true;
@@ -155,6 +160,12 @@ static bool visit_shard(struct fit_visit *v, struct fit_cut *cut, struct myr_lay
     if (least > cut->last) {
         return false;
     }
+    /* Who makes all layers again or none has two choices, of which the first may not fit. */
+    bool whole = !s->query->it.stack->blocks && s->query->recompute < 0 && cut->last > 0;
+    if (whole && least == 0 && !v->quick) {
+        visit_choices(v, cut, layout, shard_at, 0, 0);
+    }
+    least = whole && (least > 0 || !v->quick) ? cut->last : least;
     visit_choices(v, cut, layout, shard_at, least, v->quick ? least : cut->last);
     return true;
 }
@@ -184,7 +195,7 @@ static void visit_shards(struct fit_visit *v, struct fit_cut *cut)
             }
             struct myr_layout layout = v->layout;
             layout.zero = zero;
-            layout.shard = v->shards[at];
+            layout.shard = zero ? v->shards[at] : 0;
             cut->first = cut->zero_first[zero];
             if (!visit_shard(v, cut, layout, at)) {
                 break;
@@ -243,8 +254,7 @@ static double bound_cut(struct fit_visit *v, const struct fit_shape *shape, doub
         }
     }
     for (uint32_t zero = 4; zero-- > 0;) { /* the finer the state is cut, the less is recomputed */
-        int wanted = v->s->query->zero;
-        if ((wanted >= 0 && wanted != (int)zero) || least > cut->last) {
+        if (!fit_zero_allowed(v->s->query, zero, shape->pp) || least > cut->last) {
             continue;
         }
         double update_s = 0;
@@ -306,7 +316,7 @@ static void list_updates(struct fit_visit *v)
     const struct fit_search *s = v->s;
     struct myr_layout l = v->layout;
     enum myr_axis orders[FIT_ORDERS_MAX][MYR_LAYOUT_ORDER_COUNT];
-    uint32_t count = fit_orders(&l, orders);
+    uint32_t count = fit_orders(s->space, &l, orders);
     v->order_count = 0;
     for (uint32_t i = 0; i < count; i++) {
         memcpy(l.order, orders[i], sizeof(l.order));
@@ -319,11 +329,12 @@ static void list_updates(struct fit_visit *v)
     MYR_ASSERT(v->order_count >= 1);
     find_alike(v);
     /* The first stands for all replicas; the others ascend. */
-    v->shards[0] = 0;
+    v->shards[0] = s->space->base.shard;
     v->shard_fits[0][0] = v->shard_fits[0][1] = true;
     v->shard_count = 1;
     uint32_t edp = myr_layout_edp(&l);
-    for (uint32_t k = 0; k < s->space->divisor_count && s->space->divisors[k] < l.dp; k++) {
+    uint32_t divisors = fit_shards(s->space) ? s->space->divisor_count : 0;
+    for (uint32_t k = 0; k < divisors && s->space->divisors[k] < l.dp; k++) {
         uint32_t d = s->space->divisors[k];
         if (d > 1 && l.dp % d == 0 && edp % (l.dp / d) == 0) {
             v->shard_fits[v->shard_count][0] = fit_shard_aligned(&l, d, false);
@@ -382,6 +393,7 @@ static uint32_t schedules_of(const struct fit_visit *v)
     uint32_t bits = 0;
     for (int s = 0; s <= MYR_SCHEDULE_DUALPIPE; s++) {
         bool may = s != MYR_SCHEDULE_INTERLEAVED || fit_interleaves(v->s, &v->layout, v->depth);
+        may = may && fit_chain_runs(v->group->chain, (enum myr_schedule)s, v->depth->pp);
         if (may && v->group->dual == (s == MYR_SCHEDULE_DUALPIPE) &&
             fit_schedule_allowed(v->s->query, (enum myr_schedule)s, v->depth->pp)) {
             bits |= 1U << s;
@@ -402,6 +414,7 @@ static bool begin_group(struct fit_visit *v, const struct fit_group *group)
     v->layout.vp = 1;
     v->layout.first_layers = 0;
     v->layout.last_layers = 0;
+    v->layout.output_counts = false;
     v->layout.schedule = group->dual ? MYR_SCHEDULE_DUALPIPE : MYR_SCHEDULE_1F1B;
     memset(v->priced, 0, sizeof(v->priced));
     /* Groups of other families share it: the same width, micro-batch and chain. */
@@ -459,6 +472,7 @@ static const struct fit_shape *next_cut(struct fit_visit *v, uint32_t *at)
         v->layout.vp = shape->vp;
         v->layout.first_layers = shape->first_layers;
         v->layout.last_layers = shape->last_layers;
+        v->layout.output_counts = shape->output_counts;
         return shape;
     }
     return NULL;

@@ -7,8 +7,8 @@ static double again(const struct fit_visit *v, const struct fit_shape *shape, ui
 {
     /* Of unlike layers only as many as the smallest chunk has are certain to be among them. */
     uint32_t each = choice < shape->chunk_least ? choice : shape->chunk_least;
-    return v->s->space->alike ? fit_min(choice * (double)shape->vp, layers)
-                              : each * (double)shape->vp;
+    bool alike = v->s->space->alike && !shape->output_counts;
+    return alike ? fit_min(choice * (double)shape->vp, layers) : each * (double)shape->vp;
 }
 
 /* Both passes of a micro-batch through the layers of a stage. */

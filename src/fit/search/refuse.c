@@ -235,11 +235,9 @@ static int check_fixed(const struct myr_fit_query *q, struct myr_err *err)
     layout.global_batch = layout.dp * layout.micro_batch * layout.pp;
     uint64_t ranks = (uint64_t)layout.tp * layout.cp * layout.pp;
     int rc = myr_layout_check(&layout, q->it.model, 0, err);
-    if (rc == MYR_OK && (layout.vp > FIT_VP_MAX || layout.micro_batch > FIT_MICRO_MAX)) {
-        rc = myr_err_set(err, MYR_EINVAL,
-                         "vp %u with micro-batches of %u: up to %u chunks a stage and %u sequences "
-                         "are searched",
-                         layout.vp, layout.micro_batch, FIT_VP_MAX, FIT_MICRO_MAX);
+    if (rc == MYR_OK && layout.vp > FIT_VP_ASKED) {
+        rc = myr_err_set(err, MYR_EINVAL, "vp %u: up to %u chunks a stage are priced", layout.vp,
+                         FIT_VP_ASKED);
     }
     if (rc == MYR_OK && q->gpus % ranks != 0) {
         rc = myr_err_set(err, MYR_EINVAL, "tp %u x cp %u x pp %u does not divide %u GPU%s",

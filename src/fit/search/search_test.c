@@ -75,7 +75,7 @@ static void the_search_finds_what_visiting_every_layout_finds(void **state)
     (void)state;
     assert_true(compare(1, TEST_ROUNDS(500), false) > TEST_ROUNDS(300));
     /* An embedding that is backward for the most part, while transfers are not. */
-    assert_true(compare(3780, 3780, false) == 1);
+    assert_true(compare(3780, 3790, false) >= 5);
 }
 
 /* Around a case in which two stages of one rank share a table. */

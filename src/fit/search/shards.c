@@ -20,6 +20,9 @@ static uint64_t shard_choices(const struct fit_space *space, const struct myr_la
                               bool cp_first)
 {
     uint64_t count = 1; /* all of them */
+    if (!fit_shards(space)) {
+        return count;
+    }
     for (uint32_t i = 1; i < space->divisor_count && space->divisors[i] < l->dp; i++) {
         count += fit_shard_aligned(l, space->divisors[i], cp_first);
     }
@@ -62,8 +65,7 @@ uint64_t fit_shard_count(const struct fit_search *s, const struct myr_layout *la
      * Counted without forming them; ZeRO-0 has no shards, each of the three other stages has all.
      */
     uint64_t shards[2] = {0, 0}, shard_sum = 0, order_count = 0;
-    uint32_t count = fit_orders(layout, orders);
-    int zero = s->query->zero;
+    uint32_t count = fit_orders(s->space, layout, orders);
     for (uint32_t i = 0; i < count; i++) {
         memcpy(l.order, orders[i], sizeof(l.order));
         if (!fit_stages_aligned(&l)) {
@@ -78,5 +80,9 @@ uint64_t fit_shard_count(const struct fit_search *s, const struct myr_layout *la
     }
     /* In the usual order stages agree, and all replicas together are a shard. */
     MYR_ASSERT(order_count >= 1 && shard_sum >= order_count);
-    return zero < 0 ? order_count + 3 * shard_sum : zero == 0 ? order_count : shard_sum;
+    uint64_t updates = fit_zero_allowed(s->query, 0, layout->pp) ? order_count : 0;
+    for (uint32_t zero = 1; zero <= 3; zero++) {
+        updates += fit_zero_allowed(s->query, zero, layout->pp) ? shard_sum : 0;
+    }
+    return updates;
 }

@@ -49,15 +49,20 @@ bool fit_schedule_allowed(const struct myr_fit_query *query, enum myr_schedule s
 }
 
 bool fit_recompute_allowed(const struct fit_space *space, enum myr_recompute recompute,
-                           uint32_t layers)
+                           uint32_t layers, uint32_t chunk_most)
 {
     int wanted = space->query->recompute;
     if (wanted >= 0) {
+        uint32_t asked = fit_layers_again(space->query, chunk_most);
         return wanted == (int)recompute &&
-               (recompute != MYR_RECOMPUTE_FULL || layers == FIT_RECOMPUTE_ALL);
+               (recompute != MYR_RECOMPUTE_FULL ||
+                layers == (asked < chunk_most ? asked : FIT_RECOMPUTE_ALL));
     }
-    /* With flash attention 'selective' is 'none'. */
-    return recompute != MYR_RECOMPUTE_SELECTIVE || !space->flash;
+    /* With fused attention 'selective' is 'none', but for PyTorch's, which chooses operators. */
+    bool some = recompute == MYR_RECOMPUTE_FULL && layers != FIT_RECOMPUTE_ALL;
+    bool torch = space->query->it.stack->era == MYR_ERA_TORCH;
+    return some ? space->query->it.stack->blocks
+                : recompute != MYR_RECOMPUTE_SELECTIVE || !space->flash || torch;
 }
 
 /* Shapes */
@@ -102,6 +107,7 @@ static struct myr_layout shape_layout(const struct fit_shape *shape)
     layout.vp = shape->vp;
     layout.first_layers = shape->first_layers;
     layout.last_layers = shape->last_layers;
+    layout.output_counts = shape->output_counts;
     layout.schedule = shape->vp > 1 ? MYR_SCHEDULE_INTERLEAVED : MYR_SCHEDULE_1F1B;
     layout.global_batch = 4 * shape->pp; /* micro-batches to fill any pipeline */
     return layout;
@@ -113,6 +119,7 @@ static bool is_usual_cut(const struct myr_model *model, const struct fit_shape *
     struct myr_layout cut = shape_layout(shape), usual = cut;
     usual.first_layers = 0;
     usual.last_layers = 0;
+    usual.output_counts = false;
     for (uint32_t i = 0; i < shape->pp * shape->vp; i++) {
         struct myr_span a = myr_layout_chunk_layers(&cut, model, i);
         struct myr_span b = myr_layout_chunk_layers(&usual, model, i);
@@ -179,23 +186,39 @@ static void finish_shape(const struct fit_space *space, struct myr_arena *arena,
             spans = NULL; /* theirs now */
         }
     }
-    shape->choice_count = fit_recompute_allowed(space, MYR_RECOMPUTE_NONE, 0) +
-                          fit_recompute_allowed(space, MYR_RECOMPUTE_SELECTIVE, 0) +
-                          fit_recompute_allowed(space, MYR_RECOMPUTE_FULL, FIT_RECOMPUTE_ALL);
-    /* Some layers of each chunk: from one to all but one of the largest. */
-    if (space->query->recompute < 0 && shape->chunk_most > 1) {
-        shape->choice_count += shape->chunk_most - 1;
-    }
+    /* Of full: all layers, or some of each chunk, from one to all but one of the largest. */
+    bool open = space->query->recompute < 0;
+    bool full = open || space->query->recompute == MYR_RECOMPUTE_FULL;
+    shape->choice_count =
+        fit_recompute_allowed(space, MYR_RECOMPUTE_NONE, 0, shape->chunk_most) +
+        fit_recompute_allowed(space, MYR_RECOMPUTE_SELECTIVE, 0, shape->chunk_most) + full +
+        (open && space->query->it.stack->blocks && shape->chunk_most > 1 ? shape->chunk_most - 1
+                                                                         : 0);
 }
 
 /* A cut that is given by its outer stages and is the usual one would be counted twice. */
 static void add_shape(struct fit_space *space, struct myr_arena *arena, struct fit_shape shape)
 {
-    if (shape.first_layers > 0 && is_usual_cut(space->query->it.model, &shape)) {
+    bool own = shape.first_layers > 0 || shape.output_counts;
+    if (own && is_usual_cut(space->query->it.model, &shape)) {
         return;
     }
     finish_shape(space, arena, &shape);
     space->shapes[space->shape_count++] = shape;
+}
+
+/*
+ * Recipes of models with prediction modules leave the last chunk room for them: they and the output
+ * count as layers in the deal.
+ */
+static void add_counted(struct fit_space *space, struct myr_arena *arena, uint32_t pp, uint32_t vp)
+{
+    const struct myr_model *model = space->query->it.model;
+    uint32_t ends = 1 + model->mtp_count;
+    bool room = (model->layer_count + ends) / (pp * vp) >= ends;
+    if (model->mtp_count > 0 && pp > 1 && room) {
+        add_shape(space, arena, (struct fit_shape){.pp = pp, .vp = vp, .output_counts = true});
+    }
 }
 
 /* Cuts in which the outer stages have a number of layers of their own. */
@@ -280,6 +303,7 @@ static void note_layers(struct fit_shape *shape, struct fit_depth *depth)
     note_ends(shape);
     double *chunk_share = &depth->chunk_share[shape->vp];
     /* The least of all shapes with as many chunks a stage. */
+    MYR_ASSERT(shape->vp <= FIT_VP_ASKED);
     *chunk_share = *chunk_share > 0 ? *chunk_share : 1.0 / shape->vp;
     for (uint32_t i = 0; i < shape->kind_count; i++) {
         const double *of = shape->kinds[i].layers;
@@ -312,7 +336,8 @@ static void add_depth(struct fit_space *space, struct myr_arena *arena, uint32_t
     uint32_t layers = q->it.model->layer_count;
     struct fit_depth *depth = &space->depths[space->depth_count];
     *depth = (struct fit_depth){.pp = pp, .first_shape = space->shape_count, .vp_most = 1};
-    for (uint32_t vp = 1; vp <= (pp > 1 ? FIT_VP_MAX : 1); vp++) {
+    uint32_t most = q->vp > FIT_VP_MAX ? q->vp : FIT_VP_MAX;
+    for (uint32_t vp = q->vp ? q->vp : 1; vp <= (pp > 1 ? most : 1); vp++) {
         if (!fit_allowed(q->vp, vp) || pp * vp > layers + 2) {
             continue;
         }
@@ -321,7 +346,10 @@ static void add_depth(struct fit_space *space, struct myr_arena *arena, uint32_t
         if (vp == 1 || even || alike || q->vp != 0) {
             add_shape(space, arena, (struct fit_shape){.pp = pp, .vp = vp});
         }
-        add_splits(space, arena, pp, vp);
+        add_counted(space, arena, pp, vp);
+        if (q->it.stack->cuts) {
+            add_splits(space, arena, pp, vp);
+        }
         depth->plain_count = vp == 1 ? space->shape_count - depth->first_shape : depth->plain_count;
         depth->vp_most = vp;
     }
@@ -366,6 +394,47 @@ static void count_below(struct fit_space *space, struct myr_arena *arena)
     space->alike = kinds == 1;
 }
 
+/* One rank, plain, with all that layouts of the question share. */
+static struct myr_layout base_of(const struct myr_fit_query *query, enum myr_precision precision)
+{
+    struct myr_layout base = query->base ? *query->base : myr_layout_default();
+    base.tp = base.pp = base.vp = base.dp = base.ep = base.micro_batch = 1;
+    base.etp = 0;
+    base.shard = query->shard;
+    base.offload_layers = query->offload_layers;
+    base.zero = 1;
+    base.cp = query->cp ? query->cp : 1;
+    base.sequence_parallel = base.output_counts = false;
+    base.first_layers = base.last_layers = 0;
+    base.recompute = MYR_RECOMPUTE_NONE;
+    base.recompute_layers = 0;
+    base.schedule = MYR_SCHEDULE_1F1B;
+    base.global_batch = query->batch;
+    base.seq_tokens = query->seq_tokens;
+    base.precision = precision;
+    if (!query->base) {
+        myr_fit_habits(&query->it, &base);
+    }
+    return base;
+}
+
+/* Does what is taken of the recipe depend on recomputation, or on chunks? */
+static bool is_parted(const struct fit_space *space)
+{
+    const struct myr_fit_case *it = &space->query->it;
+    struct myr_layout plain = space->base, spread, again;
+    plain.pp = 2;
+    plain.ep = it->model->moe.expert_count ? 2 : 1;
+    spread = again = plain;
+    spread.vp = 2;
+    again.recompute = MYR_RECOMPUTE_FULL;
+    struct myr_recipe a[FIT_RECIPES_MAX] = {}, b[FIT_RECIPES_MAX] = {}, c[FIT_RECIPES_MAX] = {};
+    (void)fit_recipes_of(it, &plain, a);
+    (void)fit_recipes_of(it, &spread, b);
+    (void)fit_recipes_of(it, &again, c);
+    return memcmp(a, b, sizeof(a)) != 0 || memcmp(a, c, sizeof(a)) != 0;
+}
+
 /* Of one precision. tp ends with the scale-up domain unless a larger one is asked for. */
 void fit_space_init(struct fit_space *space, struct myr_arena *arena,
                     const struct myr_fit_query *query, enum myr_precision precision)
@@ -376,14 +445,8 @@ void fit_space_init(struct fit_space *space, struct myr_arena *arena,
     *space = (struct fit_space){.query = query, .flash = query->it.stack->flash};
     space->tp_max = query->tp > most ? query->tp : most;
     space->cp_max = query->cp > FIT_CP_MAX ? query->cp : FIT_CP_MAX;
-    space->base = myr_layout_default();
-    space->base.cp = query->cp ? query->cp : 1;
-    space->base.global_batch = query->batch;
-    space->base.seq_tokens = query->seq_tokens;
-    space->base.precision = precision;
-    myr_fit_habits(&query->it, &space->base);
-    /* Releases of this line keep and send gradients in bf16. */
-    space->base.gradient_bytes = query->it.stack->era == MYR_ERA_NEMO ? 2 : 0;
+    space->base = base_of(query, precision);
+    space->parted = is_parted(space);
     for (uint32_t d = 1; d <= query->gpus / d; d++) {
         if (query->gpus % d == 0 && space->divisor_count + 2 <= FIT_DIVISORS_MAX) {
             space->divisors[space->divisor_count++] = d;
@@ -406,7 +469,7 @@ void fit_space_init(struct fit_space *space, struct myr_arena *arena,
             size_t middles = 4 * FIT_SPLIT_MAX / pp + 2;
             depth_max++;
             shape_max +=
-                (vps < FIT_VP_MAX ? vps : FIT_VP_MAX) * (middles * (2 * FIT_SPLIT_MAX + 1) + 1);
+                (vps < FIT_VP_MAX ? vps : FIT_VP_MAX) * (middles * (2 * FIT_SPLIT_MAX + 1) + 2);
         }
     }
     space->depths = MYR_ARENA_NEW(arena, struct fit_depth, depth_max + 1);
@@ -429,16 +492,20 @@ static bool width_legal(const struct fit_space *space, struct myr_layout layout)
     const struct myr_fit_query *q = space->query;
     /* Cheap questions first. */
     if (q->gpus % ((uint64_t)layout.tp * layout.cp) != 0 || !fit_allowed(q->tp, layout.tp) ||
-        !fit_allowed(q->cp, layout.cp) || !fit_allowed(q->ep, layout.ep)) {
+        !fit_allowed(q->cp, layout.cp) || !fit_allowed(q->ep, layout.ep) ||
+        (q->etp && q->etp != myr_layout_etp(&layout))) {
         return false;
     }
     if (q->sequence_parallel >= 0 && layout.tp > 1 &&
         q->sequence_parallel != (int)layout.sequence_parallel) {
         return false;
     }
+    if (q->sequence_parallel < 0 && layout.sequence_parallel && q->it.stack->whole_sequence) {
+        return false;
+    }
     /* Trainers refuse experts on ranks that each hold the whole sequence. */
     if (q->sequence_parallel < 0 && q->it.model->moe.expert_count > 0 && layout.tp > 1 &&
-        !layout.sequence_parallel) {
+        !layout.sequence_parallel && !q->it.stack->whole_sequence) {
         return false;
     }
     /* Rules that other axes have no part in; those that have one are met by these sizes. */
@@ -453,8 +520,10 @@ static bool width_step(const struct fit_space *space, struct myr_layout *l)
 {
     /* etp turns fastest: 0 is as tp, 1 is whole experts. */
     uint32_t experts = space->query->it.model->moe.expert_count;
+    uint32_t asked = space->query->etp;
+    uint32_t other = asked && asked != l->tp ? asked : 1; /* whole, or as is asked for */
     if (experts && l->etp == 0 && l->tp > 1) {
-        l->etp = 1;
+        l->etp = other;
         return true;
     }
     l->etp = 0;
@@ -495,41 +564,24 @@ bool fit_width_next(const struct fit_space *space, struct myr_layout *layout, bo
     return false;
 }
 
-/* Of the three axes whose order is searched. */
-static uint32_t axis_size(const struct myr_layout *layout, enum myr_axis axis)
-{
-    return axis == MYR_AXIS_CP ? layout->cp : axis == MYR_AXIS_DP ? layout->dp : layout->pp;
-}
-
-/* tp is always the fastest axis; how the others follow is searched. */
-uint32_t fit_orders(const struct myr_layout *layout,
+/*
+ * The usual order, and where the trainer can be told to the one with replicas outside of stages. Of
+ * experts it then asks that their ranks are those of a tensor and context group, so that stages
+ * stand alike in both grids.
+ */
+uint32_t fit_orders(const struct fit_space *space, const struct myr_layout *layout,
                     enum myr_axis orders[FIT_ORDERS_MAX][MYR_LAYOUT_ORDER_COUNT])
 {
-    static const enum myr_axis rest[FIT_ORDERS_MAX][3] = {
-        {MYR_AXIS_CP, MYR_AXIS_DP, MYR_AXIS_PP}, {MYR_AXIS_CP, MYR_AXIS_PP, MYR_AXIS_DP},
-        {MYR_AXIS_DP, MYR_AXIS_CP, MYR_AXIS_PP}, {MYR_AXIS_DP, MYR_AXIS_PP, MYR_AXIS_CP},
-        {MYR_AXIS_PP, MYR_AXIS_CP, MYR_AXIS_DP}, {MYR_AXIS_PP, MYR_AXIS_DP, MYR_AXIS_CP}};
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < FIT_ORDERS_MAX; i++) {
-        bool moves_nothing = false;
-        for (uint32_t j = 0; j + 1 < 3; j++) {
-            /* Of equal orders keep the one with axes of one rank in the usual place. */
-            bool one = axis_size(layout, rest[i][j]) == 1 || axis_size(layout, rest[i][j + 1]) == 1;
-            bool usual = rest[i][j] < rest[i][j + 1]; /* cp, dp, pp in the enumeration too */
-            moves_nothing = moves_nothing || (one && !usual);
-        }
-        if (moves_nothing) {
-            continue;
-        }
-        enum myr_axis *to = orders[count++];
-        uint32_t at = 0;
-        to[at++] = MYR_AXIS_TP;
-        for (uint32_t j = 0; j < 3; j++) {
-            if (rest[i][j] == MYR_AXIS_DP) {
-                to[at++] = MYR_AXIS_EP; /* replicas of an expert stand where replicas do */
-            }
-            to[at++] = rest[i][j];
-        }
+    static const enum myr_axis spread[] = {MYR_AXIS_TP, MYR_AXIS_CP, MYR_AXIS_EP, MYR_AXIS_PP,
+                                           MYR_AXIS_DP};
+    static const enum myr_axis plain[] = {MYR_AXIS_TP, MYR_AXIS_CP, MYR_AXIS_PP, MYR_AXIS_EP,
+                                          MYR_AXIS_DP};
+    memcpy(orders[0], space->base.order, sizeof(orders[0]));
+    /* An axis of one rank can stand anywhere. */
+    if (!space->query->it.stack->reorders || layout->pp == 1 || layout->dp == 1) {
+        return 1;
     }
-    return count;
+    bool experts = layout->ep > 1 || myr_layout_etp(layout) != layout->tp;
+    memcpy(orders[1], experts ? spread : plain, sizeof(orders[1]));
+    return experts && myr_layout_edp(layout) != layout->dp ? 1 : 2;
 }

@@ -9,13 +9,14 @@
 #include "cost/combine.h"
 #include "myriad/fit/search.h"
 
-#define FIT_VP_MAX        16U
+#define FIT_VP_MAX        16U /* searched, */
+#define FIT_VP_ASKED      64U /* and where it is asked for */
 #define FIT_CP_MAX        16U
 #define FIT_TP_MAX        32U
-#define FIT_MICRO_MAX     32U
-#define FIT_SPLIT_MAX     4  /* layers a chunk by which outer stages differ from the others */
-#define FIT_SHAPE_KINDS   8U /* distinct stages of one pipeline that bounds look at */
-#define FIT_ORDERS_MAX    6U
+#define FIT_MICRO_MAX     32U /* searched; any that is asked for */
+#define FIT_SPLIT_MAX     4   /* layers a chunk by which outer stages differ from the others */
+#define FIT_SHAPE_KINDS   8U  /* distinct stages of one pipeline that bounds look at */
+#define FIT_ORDERS_MAX    2U
 #define FIT_DIVISORS_MAX  256U
 #define FIT_RECOMPUTE_ALL UINT32_MAX
 
@@ -36,7 +37,8 @@ struct fit_stage_kind {
 
 /* How layers fall on pp x vp chunks; the same for every width and batch. */
 struct fit_shape {
-    uint32_t pp, vp, first_layers, last_layers; /* as in a layout */
+    uint32_t pp, vp, first_layers, last_layers; /* as in a layout, */
+    bool output_counts;                         /* and this */
     uint32_t chunk_most;                        /* layers of the largest chunk */
     uint32_t chunk_least;                       /* and of the smallest */
     uint32_t choice_count;                      /* of what is recomputed */
@@ -56,7 +58,7 @@ struct fit_depth {
     uint32_t pp, first_shape, plain_count, shape_count; /* an index; counts */
     uint32_t vp_most;
     /* Of a stage's layers that its first chunk has at least, by vp; 0 where there are none. */
-    double chunk_share[FIT_VP_MAX + 1];
+    double chunk_share[FIT_VP_ASKED + 1];
     double least_layers, most_layers; /* of any stage of any shape */
     double least_moe;                 /* layers with experts, likewise */
     struct {
@@ -78,6 +80,7 @@ struct fit_space {
     double (*below)[FIT_KIND_COUNT]; /* layers of each kind before a layer, up to all of them */
     bool alike;                      /* all layers are of one kind */
     bool flash;                      /* the release has fused attention */
+    bool parted;                     /* with nothing made again the recipe has more to it */
     struct myr_layout base;          /* what all layouts share */
 };
 
@@ -89,12 +92,32 @@ bool fit_schedule_allowed(const struct myr_fit_query *query, enum myr_schedule s
                           uint32_t pp);
 /* Is this choice among those asked for? 'layers' as in struct myr_layout; ALL: every one. */
 bool fit_recompute_allowed(const struct fit_space *space, enum myr_recompute recompute,
-                           uint32_t layers);
+                           uint32_t layers, uint32_t chunk_most);
 /* The widths that the query allows: tp, cp, sequence parallelism, ep, etp; false when at an end. */
 bool fit_width_next(const struct fit_space *space, struct myr_layout *layout, bool *started);
-/* Orders that differ for these sizes: an axis of one rank can stand anywhere. */
-uint32_t fit_orders(const struct myr_layout *layout,
+/* Orders that differ for these sizes, of those that the trainer can be told. */
+uint32_t fit_orders(const struct fit_space *space, const struct myr_layout *layout,
                     enum myr_axis orders[FIT_ORDERS_MAX][MYR_LAYOUT_ORDER_COUNT]);
+
+/* With all layers of a chunk, and with a number of them: what is asked for of so large a chunk. */
+static inline uint32_t fit_layers_again(const struct myr_fit_query *query, uint32_t chunk_most)
+{
+    uint32_t wanted = query->recompute_layers;
+    return wanted && wanted < chunk_most ? wanted : chunk_most;
+}
+
+/* Are shards smaller than all replicas searched? Not where a stage is asked for by itself. */
+static inline bool fit_shards(const struct fit_space *space)
+{
+    const struct myr_fit_query *q = space->query;
+    return q->shard == 0 && q->zero < 0 && q->it.stack->shards;
+}
+
+/* A stage that is asked for, or one that the trainer has. */
+static inline bool fit_zero_allowed(const struct myr_fit_query *query, uint32_t zero, uint32_t pp)
+{
+    return query->zero >= 0 ? query->zero == (int)zero : query->it.stack->zero[pp > 1] >> zero & 1;
+}
 
 static inline bool fit_allowed(uint32_t wanted, uint32_t value)
 {

@@ -16,8 +16,18 @@
 #define FIT_BOUND_SLACK (1 - 1e-9)
 #define FIT_PIPES_KEPT  8 /* numbers of recomputed layers whose pipelines are remembered */
 
-/* How a group recomputes. Counts run from none over some layers of each chunk to all. */
-enum fit_chain { FIT_CHAIN_COUNTS, FIT_CHAIN_SELECTIVE, FIT_CHAIN_COUNT };
+/*
+ * How a group recomputes. Counts run from none over some layers of each chunk to all. Where a
+ * recipe has more to it with nothing made again (graphs, covered all-to-alls), that is a chain of
+ * its own, and with several chunks a stage, or one stage, another: counts then begin with one.
+ */
+enum fit_chain {
+    FIT_CHAIN_COUNTS,
+    FIT_CHAIN_SELECTIVE,
+    FIT_CHAIN_KEPT,
+    FIT_CHAIN_SPREAD,
+    FIT_CHAIN_COUNT
+};
 
 /* One micro-batch of a layer or of an end of the pipeline: what bounds read of a block. */
 struct fit_brief {
@@ -65,7 +75,7 @@ struct fit_priced_layers {
 struct fit_group {
     double floor_s;                   /* no layout of it takes less */
     struct fit_priced_layers *priced; /* in the usual order */
-    uint16_t micro_batch;
+    uint32_t micro_batch;
     uint8_t chain; /* enum fit_chain */
     bool dual;     /* DualPipe: its blocks hide more */
 };
@@ -212,6 +222,9 @@ uint32_t fit_least_choice(const struct fit_visit *v, struct fit_cut *cut, uint32
 
 /* floor.c */
 
+/* Is the chain searched, and has it this schedule? */
+bool fit_chain_open(const struct fit_search *s, enum fit_chain chain);
+bool fit_chain_runs(enum fit_chain chain, enum myr_schedule schedule, uint32_t pp);
 /* The layout whose blocks hold both a layer left alone and, where counts run, one recomputed. */
 void fit_set_chain(const struct fit_search *s, enum fit_chain chain, struct myr_layout *layout);
 /* Transfers between stages when stages lie as near as any order puts them: next to tp. */
@@ -289,7 +302,8 @@ void fit_times_of(const struct fit_search *s, const struct fit_briefs *briefs,
                   struct fit_times *ret);
 /* No layout of a group takes less: layers dealt evenly, the least bubble of its schedules. */
 double fit_group_floor_s(const struct fit_search *s, struct myr_layout layout,
-                         const struct fit_depth *depth, const struct fit_times *times, bool dual);
+                         const struct fit_depth *depth, const struct fit_times *times,
+                         enum fit_chain chain, bool dual);
 /* The same with what memory makes a group do again and what its replicas exchange at least; above
  * the limit not so exact. */
 double fit_refined_floor_s(struct fit_visit *v, double limit);
