@@ -51,6 +51,7 @@ static void resend(struct myr_control *c, uint32_t id)
     }
     /* Looked for anew each time: with one gone the job may settle, and leave the others behind. */
     for (uint32_t at; (at = find_ended(c, job)) != MYR_NONE;) {
+        MYR_PROBE("ranks are over since their lease is");
         job_rank_gone(c, at);
     }
 }
@@ -69,18 +70,6 @@ static bool resend_old(struct myr_control *c, uint32_t id)
     return sent;
 }
 
-/* The first node that did not answer. */
-static uint32_t missing_node(const struct myr_control *c, const struct job *job)
-{
-    uint32_t at = job->first_rank;
-    MYR_ASSERT(job->state == MYR_CONTROL_STARTING);
-    while (at != MYR_NONE && slot_of(c, at)->state != RANK_STARTING) {
-        at = slot_of(c, at)->next_in_job;
-    }
-    MYR_ASSERT(at == MYR_NONE || !slot_of(c, at)->old);
-    return at == MYR_NONE ? MYR_NONE : slot_of(c, at)->node;
-}
-
 /* Whether a running gang has made no step for too long; else its next deadline is set. */
 static bool is_hung(struct myr_control *c, uint32_t id)
 {
@@ -94,6 +83,7 @@ static bool is_hung(struct myr_control *c, uint32_t id)
         hung_ms = c->head.steady_ms + c->policy.hang_ms;
     }
     if (c->head.steady_ms >= hung_ms) {
+        MYR_PROBE("a job hangs");
         return true;
     }
     bool again = job->old_open > 0 && resend_old(c, id);
@@ -101,7 +91,7 @@ static bool is_hung(struct myr_control *c, uint32_t id)
     return false;
 }
 
-bool job_deadline(struct myr_control *c, uint32_t id)
+enum job_due job_deadline(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);
     int64_t now_ms = c->head.steady_ms;
@@ -111,28 +101,32 @@ bool job_deadline(struct myr_control *c, uint32_t id)
         if (resend_old(c, id)) {
             timer_set(c, TIMER_JOB, id, now_ms + c->policy.retry_ms);
         }
-        return false;
+        return DUE_NOTHING;
     }
     if (job->after == AFTER_NONE && job->state != MYR_CONTROL_STARTING) {
         if (!is_hung(c, id)) {
-            return false;
+            return DUE_NOTHING;
         }
         /* Some ranks have finished: the others have nothing left to do, and count as done too. */
         if (job->state == MYR_CONTROL_FINISHING) {
+            MYR_PROBE("some ranks have ended, and the others hang");
             job_halt(c, id, AFTER_DONE, 0);
-            return false;
+            return DUE_NOTHING;
         }
-        job_failed(c, id);
-        return true;
+        job_failed(c, id, true);
+        return DUE_HUNG;
     }
     MYR_ASSERT(job->ranks > 0 && job->started_ms <= now_ms);
     /* Set first: what follows may set another, or end the job. */
     timer_set(c, TIMER_JOB, id, now_ms + c->policy.retry_ms);
     if (job->after == AFTER_NONE && now_ms >= job->started_ms + c->policy.start_window_ms) {
-        job_start_failed(c, id, missing_node(c, job));
-        return false;
+        MYR_PROBE("a gang is not up within its window");
+        return DUE_LATE;
     }
     (void)resend_old(c, id);
     resend(c, id);
-    return false;
+    if (!job_is_over(job_of(c, id))) {
+        job_settle(c, id); /* it may be time to start again */
+    }
+    return DUE_NOTHING;
 }

@@ -3,6 +3,7 @@
  * the queue's scratch space is asked of a copy.
  */
 #include "myriad/control/explain.h"
+#include "myriad/sched/events.h"
 
 #include <stdio.h>
 
@@ -39,7 +40,8 @@ static bool waits_for_another(const struct myr_control *c, uint32_t id)
 {
     uint32_t after = job_of(c, id)->spec.after;
     MYR_ASSERT(after <= id); /* jobs wait only for jobs that came before them */
-    return after > 0 && job_of(c, after - 1)->state != MYR_CONTROL_DONE;
+    const struct job *before = after > 0 ? job_find(c, after - 1) : NULL;
+    return before && before->state != MYR_CONTROL_DONE; /* one that is forgotten was done */
 }
 
 /* As the core itself calls them. */
@@ -73,6 +75,26 @@ static void put_why(const struct myr_control *c, uint32_t id, const struct myr_e
     myr_queue_why(copy->queue, steady_now_ms(c, asker) / 1000, id, &why);
     put(e, "waits", "%s", myr_why_words(why.kind));
     myr_why_facts(&why, &(struct myr_why_sink){put_fact, e, asker->names});
+}
+
+/* Its place is kept: for it, though nodes of it are bad, or until others have left it. */
+static bool put_place(const struct myr_control *c, uint32_t id,
+                      const struct myr_explain_asker *asker, struct myr_explanation *e)
+{
+    struct myr_job_view view;
+    if (myr_queue_view(c->queue, id, &view) < 0 || view.state != MYR_JOB_CLAIMS) {
+        return false;
+    }
+    int64_t left_s = view.kept_until_s - steady_now_ms(c, asker) / 1000;
+    if (view.bad > 0) {
+        put(e, "keeps", "%u of its %s, for %s more", view.nodes - view.bad,
+            MYR_COUNT(view.nodes, "node"), MYR_DURATION(left_s > 0 ? left_s : 0));
+        put(e, "awaits", "%s in the place of bad ones, or these to be well again",
+            MYR_COUNT(view.bad, "node"));
+    } else {
+        put(e, "awaits", "what still runs on its %s to end", MYR_COUNT(view.nodes, "node"));
+    }
+    return true;
 }
 
 /* By the asker's clock where it knows the moment; hours without a controller are in that. */
@@ -118,7 +140,9 @@ static void explain_job(const struct myr_control *c, uint32_t id,
     if (job->old_open > 0) {
         put(e, "left behind", "%s of older incarnations", MYR_COUNT(job->old_open, "rank"));
     }
-    if (job->state == MYR_CONTROL_QUEUED) {
+    if (job->spec.held && !job_is_over(job)) {
+        put(e, "held", "by a person: it starts when it is released, myriad job release %u", id);
+    } else if (job->state == MYR_CONTROL_QUEUED && !put_place(c, id, asker, e)) {
         put_why(c, id, asker, e);
     }
 }
@@ -165,7 +189,7 @@ int myr_control_explain(const struct myr_control *c, const char *name,
         asker ? *asker : (struct myr_explain_asker){.now_ms = c->head.wall_ms, .submitted_ms = -1};
     /* Names as they are printed; leading zeros of a node's number do no harm. */
     bool job = strncmp(name, "job/", 4) == 0, node = strncmp(name, "node/", 5) == 0;
-    uint64_t id = 0, count = job ? c->jobs.count : c->shape.nodes;
+    uint64_t id = 0, count = job ? c->head.job_count : c->shape.nodes;
     *ret = (struct myr_explanation){};
     if ((!job && !node) || !myr_str_to_u64(myr_str_from(name + (job ? 4 : 5)), &id)) {
         return myr_err_set(err, MYR_EINVAL, "'%.40s' is no name, job/42 or node/00012 is expected",
@@ -174,6 +198,10 @@ int myr_control_explain(const struct myr_control *c, const char *name,
     if (id >= count) {
         return myr_err_set(err, MYR_ENOENT, "there is no %s %llu, the state has %llu",
                            job ? "job" : "node", (unsigned long long)id, (unsigned long long)count);
+    }
+    if (job && !job_find(c, (uint32_t)id)) {
+        put(ret, "state", "over, and forgotten here");
+        return MYR_OK;
     }
     known.names.put = known.names.put ? known.names.put : put_node;
     if (job) {
@@ -191,6 +219,9 @@ const char *myr_control_waits(struct myr_control *c, uint32_t id)
     struct myr_why why;
     if (waits_for_another(c, id)) {
         return "another job is to be done before";
+    }
+    if (job_of(c, id)->spec.held) {
+        return "a person holds it";
     }
     myr_queue_why(c->queue, c->head.steady_ms / 1000, id, &why);
     return myr_why_words(why.kind);

@@ -51,6 +51,7 @@ int myr_live_create(const struct myr_scenario *scenario, uint64_t seed, int64_t 
      */
     s->group_count = s->job_count = s->window_count = 0;
     s->crashes.every_ms = s->clock.every_ms = s->drains.every_ms = 0;
+    s->holds.every_ms = s->weights.every_ms = s->calms.every_ms = 0;
     s->report_ms = s->report_ms < report_ms ? s->report_ms : report_ms;
     live->options.seed = seed;
     struct world *w = &live->world;
@@ -360,6 +361,9 @@ static void adopt_job(struct myr_live *live, const struct myr_control *control, 
 {
     struct world *w = &live->world;
     struct myr_control_job view = myr_control_job(control, id);
+    if (view.forgotten) { /* it does nothing any more */
+        return;
+    }
     bind_spec(live, id, &view.spec);
     struct wjob *job = job_at(w, w->job_of_id[id]);
     MYR_ASSERT(job->id == id);
@@ -375,6 +379,9 @@ static void adopt_job(struct myr_live *live, const struct myr_control *control, 
 static void adopt_progress(struct world *w, const struct myr_control *control, uint32_t id)
 {
     struct myr_control_job view = myr_control_job(control, id);
+    if (view.forgotten) {
+        return;
+    }
     const struct wjob *job = job_at(w, w->job_of_id[id]);
     /* Only of a job that is called running must all ranks be there. */
     bool whole = view.state != MYR_CONTROL_RUNNING;

@@ -350,12 +350,23 @@ int myr_queue_view(const struct myr_queue *q, uint32_t id, struct myr_job_view *
                               .attempts = job->attempts,
                               .leaving = job->leaving,
                               .saved_s = job->saved_s};
+    if (job->state == MYR_JOB_CLAIMS) {
+        ret->nodes = job->gang.count;
+        ret->bad = queue_count_bad(q, &job->gang);
+        ret->kept_until_s = job->broken ? job->held_s + q->policy.mend_s : 0;
+    }
     return MYR_OK;
 }
 
 uint32_t myr_queue_jobs(const struct myr_queue *q)
 {
     return q->job_count;
+}
+
+/* Places of those that are forgotten are used again, and never given back. */
+uint32_t myr_queue_jobs_most(const struct myr_queue *q)
+{
+    return (uint32_t)q->jobs.count;
 }
 
 bool myr_queue_closed(const struct myr_queue *q, uint32_t node)

@@ -40,6 +40,13 @@ static bool may_share(const struct myr_queue *q, const struct hold *hold, uint32
     if (left_s == INT64_MIN) {
         return false;
     }
+    /*
+     * The nodes were the gang's own: whoever may be stopped runs there until it has the rest, but
+     * for those who would leave nodes of their own for it.
+     */
+    if (queue_job(q, hold->job)->broken) {
+        return !job->spec.fixed && !job->broken;
+    }
     /* The gang may stop it again, so it does not matter how long it runs. */
     if (q->policy.preempt && !job->spec.fixed &&
         job->spec.priority <= queue_job(q, hold->job)->spec.priority) {
@@ -84,6 +91,7 @@ void queue_share_holds(struct myr_queue *q)
             /* Who has a right to the nodes is no guest, and is not stopped as one. */
             bool by_right = queue_outranks(q, id, hold->job);
             if (queue_start(q, id) && !by_right) {
+                MYR_PROBE("a guest starts on held nodes");
                 MYR_ASSERT(queue_job(q, id)->state != MYR_JOB_WAITS);
                 queue_job(q, id)->guest_of = hold->job;
             }
@@ -140,6 +148,9 @@ static int64_t hold_until_s(const struct myr_queue *q, const struct hold *hold)
             /* A limit is of work: what it has done already is behind it, a restart comes on top. */
             int64_t end_s = job->start_s + job->spec.limit_s - job->saved_s +
                             (job->stops ? q->policy.restart_s : 0);
+            if (end_s <= q->now_s) {
+                return INT64_MIN; /* it works longer than it said */
+            }
             until_s = end_s > until_s ? end_s : until_s;
         }
     }
@@ -155,9 +166,11 @@ static bool start_in_time(struct myr_queue *q, uint32_t id, uint32_t node, int64
     MYR_ASSERT(!queue_is_gang(q, job->spec.gpus));
     MYR_ASSERT(node < q->shape.nodes);
     /* The restart counts in any case, though one that has never run needs none. */
-    int64_t end_s = q->now_s + job->spec.limit_s - job->saved_s + q->policy.restart_s;
+    int64_t left_s = job->spec.limit_s - job->saved_s;
     uint64_t mask = myr_placer_free_mask(q->placer, node), taken = 0;
-    if (until_s < end_s || gpu_count(mask) < job->spec.gpus) {
+    /* Who has worked for longer than his limit ends nobody knows when, and not in the past. */
+    if (left_s <= 0 || until_s < q->now_s + left_s + q->policy.restart_s ||
+        gpu_count(mask) < job->spec.gpus) {
         return false;
     }
     struct myr_gang *gang = queue_gang_room(q, id);
