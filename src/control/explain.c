@@ -83,6 +83,37 @@ static int64_t since_submit_ms(const struct myr_control *c, const struct job *jo
                                    : asker->now_ms - asker->submitted_ms;
 }
 
+/* On how many nodes each of these is so; what none does is left out. */
+static void put_ranks(const struct myr_control *c, uint32_t id, struct myr_explanation *e)
+{
+    static const struct {
+        enum rank_state state;
+        const char *is;
+    } states[] = {{RANK_UP, "running"},
+                  {RANK_GRANTED, "to be asked to start"},
+                  {RANK_STARTING, "asked to start"},
+                  {RANK_STOPPING, "asked to stop"},
+                  {RANK_CLOSED, "ended"}};
+    uint32_t counts[RANK_CLOSED + 1] = {}, silent = 0;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    const char *next = "; ";
+    for (uint32_t r = job_of(c, id)->first_rank; r != MYR_NONE; r = slot_of(c, r)->next_in_job) {
+        MYR_ASSERT(slot_of(c, r)->state <= RANK_CLOSED);
+        counts[slot_of(c, r)->state]++;
+        silent += rank_is_open(slot_of(c, r)) && node_of(c, slot_of(c, r)->node)->silent;
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(states); i++) {
+        if (counts[states[i].state] > 0) {
+            myr_buf_printf(&text, "%s%u %s", next, counts[states[i].state], states[i].is);
+            next = ", ";
+        }
+    }
+    if (silent > 0) {
+        myr_buf_printf(&text, "; %u of these not heard now", silent);
+    }
+    put(e, "nodes", "%u%s", job_of(c, id)->ranks, text.data ? text.data : "");
+}
+
 /* From what it is to what it waits for. */
 static void explain_job(const struct myr_control *c, uint32_t id,
                         const struct myr_explain_asker *asker, struct myr_explanation *e)
@@ -106,7 +137,7 @@ static void explain_job(const struct myr_control *c, uint32_t id,
         }
     }
     if (job->ranks > 0) {
-        put(e, "nodes", "%u; %u up, %u not known to be gone", job->ranks, job->up, job->open);
+        put_ranks(c, id, e);
     }
     /* What it waits for, whoever has to do it. */
     if (job->suspects > 0) {

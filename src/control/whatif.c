@@ -215,7 +215,7 @@ static int submit(struct trial *t, const struct myr_whatif_question *q,
     if (ret->placed) {
         ret->submit_nodes = job.nodes;
         ret->submit_groups = myr_gang_groups(myr_queue_placer(queue), myr_queue_gang(queue, id));
-    } else { /* the copy is ours: its scratch space may be used */
+    } else if (!q->no_reason) { /* the copy is ours: its scratch space may be used */
         myr_queue_why((struct myr_queue *)queue, t->now_ms / 1000, id, &ret->why);
     }
     MYR_ASSERT(ret->placed == (ret->submit_nodes > 0));

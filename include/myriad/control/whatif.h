@@ -17,6 +17,7 @@ struct myr_whatif_question {
     uint32_t submit_gpus; /* 0: nothing is submitted */
     int32_t priority;
     uint32_t restart;          /* enum myr_restart */
+    bool no_reason;            /* why a submitted job waits is not asked: that takes longest */
     int64_t (*clock_ns)(void); /* to time it; NULL: it is not timed */
     uint32_t rounds;           /* asked so often, of which the fastest counts; 0: once */
 };

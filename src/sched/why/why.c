@@ -189,8 +189,11 @@ static void put(const struct myr_why_sink *sink, const char *label, const char *
 static void put_room(const struct myr_why *why, const struct myr_why_sink *sink)
 {
     put(sink, "needs", "%s on %s", MYR_COUNT(why->gpus, "GPU"), MYR_COUNT(why->nodes, "node"));
-    put(sink, "free", "%s, %s; %u more held, %u not in use", MYR_COUNT(why->gpus_free, "GPU"),
-        MYR_COUNT(why->nodes_free, "whole node"), why->nodes_held, why->nodes_shut);
+    put(sink, "free", "%s, %s%s%s%s%s", MYR_COUNT(why->gpus_free, "GPU"),
+        MYR_COUNT(why->nodes_free, "whole node"), why->nodes_held ? "; held for others: " : "",
+        why->nodes_held ? MYR_COUNT(why->nodes_held, "node") : "",
+        why->nodes_shut ? "; empty but not in use: " : "",
+        why->nodes_shut ? MYR_COUNT(why->nodes_shut, "node") : "");
     if (why->held_for != MYR_NONE) {
         put(sink, "held for", "job %u", why->held_for);
     }
