@@ -18,6 +18,12 @@ static void end_job(struct myr_queue *q, uint32_t id)
         queue_settle(q, id);
         return;
     }
+    /* Who decides meanwhile may claim what its ranks still have: it is ended as people end it. */
+    if (q->policy.confirm) {
+        int rc = myr_queue_cancel(q, q->now_s, id);
+        MYR_ASSERT(rc == MYR_OK || rc == MYR_ESTALE);
+        return;
+    }
     /* A job with a claim cannot end: it gives the claim up first. */
     if (job->state == MYR_JOB_CLAIMS) {
         queue_claim_drop(q, id);

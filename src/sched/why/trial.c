@@ -41,16 +41,45 @@ static bool has_started(const struct myr_queue *q, uint32_t id)
     return queue_is_on(queue_job(q, id)) || queue_job(q, id)->state == MYR_JOB_CLAIMS;
 }
 
+/* Agents obey at once; whether any of them was told to stop something. */
+static bool obey(struct search *s, const struct myr_decision *decisions, uint32_t count)
+{
+    bool any = false;
+    /* What agents say may add to the list that is read. */
+    struct myr_decision *made = myr_xcalloc(count + UINT64_C(1), sizeof(*made));
+    for (uint32_t i = 0; i < count; i++) {
+        made[i] = decisions[i];
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct myr_decision *d = &made[i];
+        /* Refused where a later decision has taken it back. */
+        if (d->kind == MYR_DECIDE_START) {
+            int rc = myr_queue_started(s->copy, s->now_s, d->job, d->epoch);
+            MYR_ASSERT(rc <= 0);
+        } else if (d->kind == MYR_DECIDE_STOP) {
+            any |= myr_queue_stopped(s->copy, s->now_s, d->job, d->epoch, MYR_NONE) == MYR_OK;
+        }
+    }
+    free(made);
+    return any;
+}
+
 /* Whether the job starts with the change; NULL: with none. */
 static bool starts_with(struct search *s, const struct myr_trial *trial)
 {
+    enum { ROUNDS = 4 }; /* stops that lead to further stops */
     uint32_t count;
     s->tries -= s->tries > 0;
     myr_queue_copy(s->q, &s->copy);
     if (trial) {
         myr_queue_apply_trial(s->copy, s->now_s, s->id, trial);
     }
-    (void)myr_queue_decide(s->copy, s->now_s, &count);
+    const struct myr_decision *made = myr_queue_decide(s->copy, s->now_s, &count);
+    for (uint32_t i = 0; i < ROUNDS && s->copy->policy.confirm && count > 0 &&
+                         !queue_is_on(queue_job(s->copy, s->id)) && obey(s, made, count);
+         i++) {
+        made = myr_queue_decide(s->copy, s->now_s, &count);
+    }
     MYR_ASSERT(s->copy->now_s >= s->q->now_s);
     MYR_ASSERT(s->copy->job_count >= s->q->job_count);
     return has_started(s->copy, s->id);

@@ -26,6 +26,7 @@ struct scene {
     int64_t now_s;
     uint32_t id; /* the job asked about */
     enum myr_queue_preset preset;
+    bool confirm;
 };
 
 static uint32_t below(struct scene *s, uint32_t bound)
@@ -38,9 +39,32 @@ static void must(int rc)
     assert_int_equal(rc, MYR_OK);
 }
 
+/* Where decisions are wishes, agents obey them at once. */
+static void decide(struct scene *s, struct myr_queue *queue)
+{
+    uint32_t count;
+    const struct myr_decision *made = myr_queue_decide(queue, s->now_s, &count);
+    while (s->confirm && count > 0) {
+        struct myr_decision *all = myr_xcalloc(count, sizeof(*all));
+        memcpy(all, made, count * sizeof(*all));
+        for (uint32_t i = 0; i < count; i++) {
+            /* Late where a later decision has taken it back. */
+            int rc = MYR_OK;
+            if (all[i].kind == MYR_DECIDE_START) {
+                rc = myr_queue_started(queue, s->now_s, all[i].job, all[i].epoch);
+            } else if (all[i].kind == MYR_DECIDE_STOP) {
+                rc = myr_queue_stopped(queue, s->now_s, all[i].job, all[i].epoch, MYR_NONE);
+            }
+            assert_true(rc == MYR_OK || rc == MYR_ESTALE);
+        }
+        free(all);
+        made = myr_queue_decide(queue, s->now_s, &count);
+    }
+}
+
 static void fill(struct scene *s)
 {
-    uint32_t count, id, per = s->shape.gpus_per_node, jobs = 10 + below(s, 30);
+    uint32_t id, per = s->shape.gpus_per_node, jobs = 10 + below(s, 30);
     for (uint32_t i = 0; i < jobs; i++) {
         struct myr_queue_job job = {.tenant = below(s, TENANTS),
                                     .priority = (int32_t)below(s, 3) - 1,
@@ -48,14 +72,14 @@ static void fill(struct scene *s)
         job.gpus = below(s, 2) ? 1 + below(s, per) : per * (1 + below(s, s->shape.nodes));
         must(myr_queue_submit(s->queue, s->now_s, &job, &id, NULL));
         s->now_s += below(s, 2) ? 0 : below(s, 900);
-        (void)myr_queue_decide(s->queue, s->now_s, &count);
+        decide(s, s->queue);
         if (below(s, 4) == 0) {
             must(myr_queue_finish(s->queue, s->now_s, below(s, id + 1)));
         }
         if (below(s, 12) == 0) {
             must(myr_queue_node(s->queue, s->now_s, below(s, s->shape.nodes), below(s, 3) == 0));
         }
-        (void)myr_queue_decide(s->queue, s->now_s, &count);
+        decide(s, s->queue);
     }
 }
 
@@ -72,6 +96,7 @@ static void set_up(struct scene *s, uint64_t seed)
     struct myr_queue_policy policy = myr_queue_policy_preset(s->preset);
     policy.patience_s = below(s, 2) ? policy.patience_s : 1800;
     policy.locality_s = below(s, 4) ? 0 : 7200;
+    policy.confirm = s->confirm = below(s, 2);
     must(myr_queue_create(&s->shape, &policy, s->tenants, TENANTS, &s->queue, NULL));
     myr_queue_keep_spares(s->queue, below(s, 3) ? 0 : 1);
     fill(s);
@@ -92,8 +117,7 @@ static bool choose(struct scene *s)
 
 static bool starts(struct scene *s)
 {
-    uint32_t count;
-    (void)myr_queue_decide(s->copy, s->now_s, &count);
+    decide(s, s->copy);
     return myr_queue_state(s->copy, s->id) == MYR_JOB_RUNS;
 }
 
