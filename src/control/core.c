@@ -379,6 +379,14 @@ int64_t myr_control_now_ms(const struct myr_control *c)
     return c->head.wall_ms;
 }
 
+int64_t myr_control_silence_ms(const struct myr_control *c)
+{
+    /* After a takeover no node is lost before it had time to call. */
+    int64_t takeover_ms = c->head.reconnect_ms - c->head.steady_ms;
+    MYR_ASSERT(c->policy.suspect_ms >= 0);
+    return takeover_ms > c->policy.suspect_ms ? takeover_ms : c->policy.suspect_ms;
+}
+
 uint32_t myr_control_nodes(const struct myr_control *c)
 {
     return c->shape.nodes;
