@@ -378,6 +378,10 @@ void queue_lengths_add(struct lengths *l, uint32_t gpus, int64_t seconds);
 int64_t queue_lengths_end_s(struct lengths *l, uint32_t gpus);
 /* Seconds that jobs of this size and age run for each of them that ends; 'age_s': too few tell. */
 int64_t queue_lengths_cost_s(struct lengths *l, uint32_t gpus, int64_t age_s);
+/* A length of those that ran for longer; 'chance' draws it. -1: too few have ended to tell. */
+int64_t queue_lengths_draw(const struct lengths *l, uint32_t gpus, int64_t age_s, uint64_t chance);
+/* The octave of a size drawn from all that ended; MYR_NONE: none has. */
+uint32_t queue_lengths_class(const struct lengths *l, uint64_t chance);
 
 /* cells.c: whose cells are whose; all but the first three need q->cells. */
 struct cells *queue_cells_create(const struct myr_place_shape *shape,
