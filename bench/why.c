@@ -8,6 +8,9 @@
  *     why_p50_ms, why_p99_ms, why_max_ms
  *                        why a waiting job waits and what would start it, of jobs drawn from all
  *                        that wait; the copy is part of it
+ *     starts_ms, starts_known
+ *                        when each of them starts, worked out for all together; and of how many
+ *                        it could be told with so much work
  *
  * Nodes of 8 GPUs, 32 a leaf; jobs of 1 to 1,024 GPUs of 20 tenants. The queue is filled until as
  * many wait as were asked for; then jobs end and come for a while, so that holds, shares and levels
@@ -189,11 +192,12 @@ static void measure_why(struct bench *b)
     int64_t times_ns[ASKED];
     uint32_t without = 0;
     static struct myr_explanation facts;
+    struct myr_explain_asker asker = {.now_ms = b->now_ms, .submitted_ms = -1};
     for (uint32_t i = 0; i < ASKED; i++) {
         char name[32];
         snprintf(name, sizeof(name), "job/%u", draw(b, MYR_CONTROL_QUEUED));
         int64_t start_ns = cpu_ns();
-        int rc = myr_control_explain(b->control, name, NULL, &facts, NULL);
+        int rc = myr_control_explain(b->control, name, &asker, &facts, NULL);
         MYR_ASSERT(rc == MYR_OK);
         times_ns[i] = cpu_ns() - start_ns;
         for (uint32_t k = 0; k < facts.count; k++) {
@@ -204,6 +208,28 @@ static void measure_why(struct bench *b)
     printf("why_p50_ms %.2f\nwhy_p99_ms %.2f\nwhy_max_ms %.2f\nwhy_untold %u\n",
            ms(times_ns[ASKED / 2]), ms(times_ns[ASKED * 99 / 100]), ms(times_ns[ASKED - 1]),
            without);
+}
+
+static void measure_starts(struct bench *b)
+{
+    enum { STEPS = MYR_STARTS_STEPS };
+    uint32_t count = 0, known = 0, jobs = myr_control_jobs(b->control);
+    uint32_t *ids = myr_xcalloc(jobs, sizeof(*ids));
+    for (uint32_t id = 0; id < jobs; id++) {
+        if (myr_control_job(b->control, id).state == MYR_CONTROL_QUEUED) {
+            ids[count++] = id;
+        }
+    }
+    struct myr_start_time *starts = myr_xcalloc(count + UINT64_C(1), sizeof(*starts));
+    int64_t start_ns = cpu_ns();
+    bool told = myr_control_starts(b->control, b->now_ms, ids, count, STEPS, starts);
+    int64_t took_ns = cpu_ns() - start_ns;
+    for (uint32_t i = 0; i < count && told; i++) {
+        known += starts[i].high_s < INT64_MAX;
+    }
+    printf("starts_ms %.0f\nstarts_known %u\n", ms(took_ns), known);
+    free(ids);
+    free(starts);
 }
 
 int main(int argc, char **argv)
@@ -229,6 +255,7 @@ int main(int argc, char **argv)
     measure_fork(&b);
     measure_whatif(&b);
     measure_why(&b);
+    measure_starts(&b);
     myr_control_free(b.control);
     myr_vec_done(&b.orders);
     return 0;

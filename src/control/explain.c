@@ -53,10 +53,51 @@ static void put_node(const void *context, uint32_t node, struct myr_buf *ret)
  * The core's own time, as far as it has come by now. Whether the clock has stepped since the last
  * event shows with the next one.
  */
+static int64_t steady_at_ms(const struct myr_control *c, int64_t now_ms)
+{
+    int64_t passed_ms = now_ms - c->head.wall_ms;
+    return c->head.steady_ms + (passed_ms > 0 ? passed_ms : 0);
+}
+
 static int64_t steady_now_ms(const struct myr_control *c, const struct myr_explain_asker *asker)
 {
-    int64_t passed_ms = asker->now_ms - c->head.wall_ms;
-    return c->head.steady_ms + (passed_ms > 0 ? passed_ms : 0);
+    return steady_at_ms(c, asker->now_ms);
+}
+
+bool myr_control_starts(const struct myr_control *c, int64_t now_ms, const uint32_t *ids,
+                        uint32_t count, uint32_t steps, struct myr_start_time *ret)
+{
+    int64_t now_s = steady_at_ms(c, now_ms) / 1000;
+    if (!myr_queue_starts(c->queue, now_s, ids, count, steps, ret)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t *const moments[] = {&ret[i].low_s, &ret[i].likely_s, &ret[i].high_s};
+        for (size_t m = 0; m < MYR_ARRAY_COUNT(moments); m++) {
+            *moments[m] -= *moments[m] == INT64_MAX ? 0 : now_s;
+            MYR_ASSERT(*moments[m] >= 0);
+        }
+    }
+    return true;
+}
+
+/* Worked out before, or now, or not at all. */
+static void put_start(const struct myr_control *c, uint32_t id,
+                      const struct myr_explain_asker *asker, struct myr_explanation *e)
+{
+    struct myr_start_time start;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    if (!asker->start && asker->start_steps == 0) {
+        return;
+    }
+    if (asker->start) {
+        start = *asker->start;
+    } else if (!myr_control_starts(c, asker->now_ms, &id, 1, asker->start_steps, &start)) {
+        put(e, "starts", "nobody can tell yet: too few jobs have ended");
+        return;
+    }
+    myr_start_text(&start, 0, &text);
+    put(e, "starts", "%s", text.data);
 }
 
 /* Asked of a copy: the queue uses its own scratch space to answer. */
@@ -65,6 +106,7 @@ static void put_why(const struct myr_control *c, uint32_t id, const struct myr_e
 {
     if (waits_for_another(c, id)) {
         put(e, "awaits", "job/%u to be done", job_of(c, id)->spec.after - 1);
+        put_start(c, id, asker, e);
         return;
     }
     MYR_CLEANUP(myr_control_cleanup) struct myr_control *copy = myr_control_fork(c);
@@ -72,6 +114,7 @@ static void put_why(const struct myr_control *c, uint32_t id, const struct myr_e
     MYR_ASSERT(job_of(c, id)->state == MYR_CONTROL_QUEUED);
     myr_queue_why(copy->queue, steady_now_ms(c, asker) / 1000, id, &why);
     put(e, "waits", "%s", myr_why_words(why.kind));
+    put_start(c, id, asker, e);
     myr_why_facts(&why, &(struct myr_why_sink){put_fact, e, asker->names});
 }
 
@@ -223,6 +266,6 @@ const char *myr_control_waits(struct myr_control *c, uint32_t id)
     if (waits_for_another(c, id)) {
         return "another job is to be done before";
     }
-    myr_queue_why(c->queue, c->head.steady_ms / 1000, id, &why);
+    myr_queue_lacks(c->queue, c->head.steady_ms / 1000, id, &why);
     return myr_why_words(why.kind);
 }

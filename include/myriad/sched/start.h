@@ -13,18 +13,18 @@
 #include "myriad/sched/queue.h"
 
 /* Moments of the queue's clock; INT64_MAX: later than was looked ahead. */
-struct myr_start {
+struct myr_start_time {
     int64_t low_s, likely_s, high_s;
 };
 
 /* How much may be done for an answer: decisions in all copies together. */
-enum { MYR_STARTS_STEPS = 400000 };
+enum { MYR_STARTS_STEPS = 96000 };
 
 /*
  * Of these jobs; those that do not wait start now. False: too few jobs have ended to tell how long
  * those run that have no limit. Changes nothing; the same state gives the same answer.
  */
 bool myr_queue_starts(const struct myr_queue *queue, int64_t now_s, const uint32_t *ids,
-                      uint32_t count, uint32_t steps, struct myr_start *ret);
+                      uint32_t count, uint32_t steps, struct myr_start_time *ret);
 /* "in 3 h; 2 h to 7 h in nine of ten cases". */
-void myr_start_text(const struct myr_start *start, int64_t now_s, struct myr_buf *ret);
+void myr_start_text(const struct myr_start_time *start, int64_t now_s, struct myr_buf *ret);

@@ -263,7 +263,7 @@ static uint32_t known_jobs(const struct myr_queue *q, uint32_t *ret)
 }
 
 bool myr_queue_starts(const struct myr_queue *q, int64_t now_s, const uint32_t *ids, uint32_t count,
-                      uint32_t steps, struct myr_start *ret)
+                      uint32_t steps, struct myr_start_time *ret)
 {
     struct flow f = {.origin = q, .now_s = now_s > q->now_s ? now_s : q->now_s};
     if (!is_known(q)) {
@@ -294,7 +294,7 @@ bool myr_queue_starts(const struct myr_queue *q, int64_t now_s, const uint32_t *
     for (uint32_t i = 0; i < count; i++) {
         int64_t *all = &times[(size_t)i * RUNS];
         qsort(all, RUNS, sizeof(*all), by_time);
-        ret[i] = (struct myr_start){all[0], all[RUNS / 2], all[RUNS - 1]};
+        ret[i] = (struct myr_start_time){all[0], all[RUNS / 2], all[RUNS - 1]};
     }
     myr_queue_free(f.q);
     myr_heap_done(&f.ends);
@@ -305,7 +305,7 @@ bool myr_queue_starts(const struct myr_queue *q, int64_t now_s, const uint32_t *
     return true;
 }
 
-void myr_start_text(const struct myr_start *s, int64_t now_s, struct myr_buf *ret)
+void myr_start_text(const struct myr_start_time *s, int64_t now_s, struct myr_buf *ret)
 {
     const int64_t soon_s = 60;
     if (s->likely_s == INT64_MAX) {

@@ -25,7 +25,7 @@ struct world {
     int64_t now_s, next_s, gap_s;
     int64_t left_s[JOBS_MAX], begun_s[JOBS_MAX], started_s[JOBS_MAX];
     uint32_t run[JOBS_MAX], jobs;
-    struct myr_start told[JOBS_MAX]; /* high 0: nothing was told */
+    struct myr_start_time told[JOBS_MAX]; /* high 0: nothing was told */
     int64_t told_s[JOBS_MAX];
     uint32_t big; /* GPUs of the largest */
     bool limits;
@@ -101,7 +101,7 @@ static void step(struct world *w)
 static void ask(struct world *w)
 {
     uint32_t ids[64], count = 0;
-    struct myr_start starts[64];
+    struct myr_start_time starts[64];
     for (uint32_t id = 0; id < w->jobs && count < 64; id++) {
         if (myr_queue_state(w->queue, id) == MYR_JOB_WAITS && w->run[id] == 0 &&
             w->told[id].high_s == 0 && below(w, 2)) {
@@ -152,7 +152,7 @@ static void live(uint64_t seed, enum myr_queue_preset preset, uint32_t moments, 
         }
     }
     for (uint32_t id = 0; id < w.jobs; id++) {
-        const struct myr_start *s = &w.told[id];
+        const struct myr_start_time *s = &w.told[id];
         if (s->high_s == 0) {
             continue;
         }

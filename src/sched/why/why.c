@@ -157,7 +157,7 @@ static void sum_up(struct myr_why *why)
     }
 }
 
-void myr_queue_why(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_why *ret)
+void myr_queue_lacks(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_why *ret)
 {
     *ret = (struct myr_why){.held_for = MYR_NONE};
     if (id >= q->job_count) {
@@ -168,6 +168,11 @@ void myr_queue_why(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_w
     q->now_s = now_s > clock_s ? now_s : clock_s;
     explain(q, q->now_s, id, ret);
     q->now_s = clock_s;
+}
+
+void myr_queue_why(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_why *ret)
+{
+    myr_queue_lacks(q, now_s, id, ret);
     /* After the clock is back: trials take the time themselves. */
     ret->trial_count = myr_queue_trials(q, now_s, id, ret->trials);
     sum_up(ret);
