@@ -21,10 +21,10 @@ NODES, WAITING, ASKERS = 320, 60, 12
 
 def get(lab, path):
     """(status, JSON), or None where the server has gone."""
-    url = Path(lab.folder, "server.url").read_text().strip().rstrip("/")
-    token = Path(lab.folder, "admin.token").read_text().strip()
-    request = urllib.request.Request(url + path, headers={"Authorization": "Bearer " + token})
     try:
+        url = Path(lab.folder, "server.url").read_text().strip().rstrip("/")
+        token = Path(lab.folder, "admin.token").read_text().strip()
+        request = urllib.request.Request(url + path, headers={"Authorization": "Bearer " + token})
         with urllib.request.urlopen(request, timeout=LIMIT_S) as answer:
             return answer.status, json.loads(answer.read())
     except urllib.error.HTTPError as error:
@@ -60,7 +60,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="myriad-asked-") as top:
         lab = Lab(sys.argv[1], top)
         lab.run("init", lab.folder, "--world", "twin", "--nodes", f"n-[001-{NODES}]", "--http",
-                "127.0.0.1:0", "--user", "nobody")
+                "127.0.0.1:0", "--user", "nobody", "--speed", "20")
         lab.serve()
         submit(lab, "all", NODES * 8)
         until = time.monotonic() + LIMIT_S
