@@ -158,6 +158,9 @@ static void advance(struct myr_control *c, int64_t now_ms, bool takeover)
     c->head.wall_ms = now_ms;
     c->head.steady_ms += stepped || takeover ? 0 : passed_ms;
     MYR_ASSERT(c->head.steady_ms >= before_ms); /* it never goes back, whatever the clock does */
+    if (stepped || takeover) {
+        placing_redate(c);
+    }
 }
 
 /*

@@ -25,6 +25,13 @@ static void told(struct myr_control *c, int rc)
     c->dirty = true;
 }
 
+/* A minute of the clock in the core's own time, as far as that is known now; 0: it has no date. */
+static int64_t placing_date_s(const struct myr_control *c, const struct myr_job_spec *spec)
+{
+    int64_t date_ms = (int64_t)spec->date_min * 60000;
+    return spec->date_min == 0 ? 0 : (c->head.steady_ms + date_ms - c->head.wall_ms + 999) / 1000;
+}
+
 bool placing_submit(struct myr_control *c, const struct myr_job_spec *spec)
 {
     struct myr_queue_job job = {.tenant = spec->tenant,
@@ -36,7 +43,14 @@ bool placing_submit(struct myr_control *c, const struct myr_job_spec *spec)
                                 .after_kind = spec->after ? MYR_AFTER_OK : MYR_AFTER_NONE,
                                 .after = spec->after ? spec->after - 1 : 0};
     uint32_t id;
+    int64_t date_s = placing_date_s(c, spec);
     MYR_ASSERT(spec->restart < MYR_RESTARTS && spec->after <= c->jobs.count);
+    /* Whose time was reserved is not stopped for others in it. */
+    job.held = date_s > now_s(c);
+    job.fixed |= job.held;
+    if (job.held && (spec->limit_s == 0 || !myr_queue_may_reserve(c->queue, &job, date_s))) {
+        return false;
+    }
     if (spec->after && job_of(c, spec->after - 1)->state == MYR_CONTROL_DONE) {
         job.after_kind = MYR_AFTER_NONE; /* the queue may have forgotten it */
     }
@@ -44,8 +58,24 @@ bool placing_submit(struct myr_control *c, const struct myr_job_spec *spec)
         return false;
     }
     MYR_ASSERT(id == c->jobs.count);
+    if (job.held) {
+        told(c, myr_queue_reserve(c->queue, now_s(c), id, date_s, NULL));
+    }
     c->dirty = true;
     return true;
+}
+
+void placing_redate(struct myr_control *c)
+{
+    for (uint32_t id = 0; id < c->jobs.count; id++) {
+        const struct job *job = job_of(c, id);
+        if (job->spec.date_min > 0 && job->state == MYR_CONTROL_QUEUED) {
+            /* One whose time has come has no reservation any more. */
+            int rc = myr_queue_redate(c->queue, id, placing_date_s(c, &job->spec));
+            MYR_ASSERT(rc == MYR_OK || rc == MYR_ENOENT);
+            c->dirty |= rc == MYR_OK;
+        }
+    }
 }
 
 void placing_started(struct myr_control *c, uint32_t id)

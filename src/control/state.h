@@ -212,6 +212,8 @@ void leave_ranks(struct myr_control *c, uint32_t id);
 /* placing.c */
 /* False: it can never be placed. */
 bool placing_submit(struct myr_control *c, const struct myr_job_spec *spec);
+/* The clock has stepped: dates are moments of the clock. */
+void placing_redate(struct myr_control *c);
 void placing_started(struct myr_control *c, uint32_t id);
 void placing_start_failed(struct myr_control *c, uint32_t id, uint32_t node);
 /* The rank at slot 'id' is gone; its GPUs are the queue's again, unless the job starts in place. */

@@ -17,7 +17,7 @@ void job_submit(struct myr_control *c, const struct myr_job_spec *spec)
     uint32_t id = known ? *known : (uint32_t)c->jobs.count;
     bool fits = spec->restart < MYR_RESTARTS && spec->retries <= MYR_JOB_RETRIES_MAX &&
                 spec->lease_s <= MYR_LEASE_S_MAX && spec->limit_s >= 0 && spec->service <= 1 &&
-                may_wait(c, spec->after);
+                may_wait(c, spec->after) && (spec->after == 0 || spec->date_min == 0);
     MYR_ASSERT(!known || id < c->jobs.count);
     MYR_ASSERT(!known || job_of(c, id)->spec.token == spec->token);
     bool taken = known || (fits && placing_submit(c, spec));

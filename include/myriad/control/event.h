@@ -82,15 +82,15 @@ struct myr_job_spec {
     uint64_t token; /* the submitter's own number: the same one again is the same job */
     uint32_t tenant, gpus;
     int32_t priority;
-    uint8_t restart;  /* enum myr_restart */
-    uint8_t fixed;    /* never preempted */
-    uint8_t service;  /* runs until it is cancelled: whatever ends by itself is started again */
-    uint8_t unused;   /* 0 */
-    uint32_t retries; /* failures after which it is given up */
-    uint32_t lease_s; /* agents end ranks that make no progress so long without a controller */
-    int64_t limit_s;  /* how long it says it works; the queue plans with it, nobody enforces it */
-    uint32_t after;   /* waits until that job is done: its id and 1; 0: for none */
-    uint32_t spare;   /* 0 */
+    uint8_t restart;   /* enum myr_restart */
+    uint8_t fixed;     /* never preempted */
+    uint8_t service;   /* runs until it is cancelled: whatever ends by itself is started again */
+    uint8_t unused;    /* 0 */
+    uint32_t retries;  /* failures after which it is given up */
+    uint32_t lease_s;  /* agents end ranks that make no progress so long without a controller */
+    int64_t limit_s;   /* how long it says it works; the queue plans with it, nobody enforces it */
+    uint32_t after;    /* waits until that job is done: its id and 1; 0: for none */
+    uint32_t date_min; /* it starts at this minute of the clock, since 1970; 0: when it can */
 };
 
 struct myr_event {

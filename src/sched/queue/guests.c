@@ -157,7 +157,8 @@ static bool start_in_time(struct myr_queue *q, uint32_t id, uint32_t node, int64
     /* The restart counts in any case, though one that has never run needs none. */
     int64_t end_s = q->now_s + job->spec.limit_s - job->saved_s + q->policy.restart_s;
     uint64_t mask = myr_placer_free_mask(q->placer, node), taken = 0;
-    if (until_s < end_s || gpu_count(mask) < job->spec.gpus) {
+    /* Nobody enforces limits here: who has outlived its own does not say when it ends. */
+    if (until_s < end_s || job->saved_s >= job->spec.limit_s || gpu_count(mask) < job->spec.gpus) {
         return false;
     }
     struct myr_gang *gang = queue_gang_room(q, id);

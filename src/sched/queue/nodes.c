@@ -280,18 +280,39 @@ static void forget_windows(struct myr_queue *q)
     q->windows.count = kept;
 }
 
+/* By time alone; from the last stage back, so that a late call skips what it has missed. */
+static uint32_t stage_of(const struct myr_queue *q, const struct window *w)
+{
+    return w->cancelled || q->now_s >= w->spec.end_s       ? 3
+           : q->now_s >= w->spec.start_s                   ? 2
+           : q->now_s >= w->spec.start_s - w->spec.drain_s ? 1
+                                                           : 0;
+}
+
 void queue_turn_windows(struct myr_queue *q)
 {
+    bool due = false;
+    /* The list may grow: a reservation whose nodes are chosen may need several. */
     for (size_t i = 0; i < q->windows.count; i++) {
         struct window *w = &q->windows.items[i];
-        /* From the last stage back, so that a late call skips what it has missed. */
-        uint32_t stage = w->cancelled || q->now_s >= w->spec.end_s       ? 3
-                         : q->now_s >= w->spec.start_s                   ? 2
-                         : q->now_s >= w->spec.start_s - w->spec.drain_s ? 1
-                                                                         : 0;
-        MYR_ASSERT(w->stage <= 3);
+        /* Its user has let it go, or it was cancelled: it is kept for nobody. */
+        w->cancelled |= w->job > 0 && w->stage < 3 && !queue_is_reserved(q, w);
+        uint32_t stage = stage_of(q, w);
+        MYR_ASSERT(w->stage <= 3 && stage <= 3);
+        if (w->job > 0 && w->spec.count == 0 && stage > 0 && stage < 3) {
+            queue_reserve_nodes(q, i);
+            w = &q->windows.items[i];
+        }
+        due |= w->job > 0 && stage == 3 && w->stage < 3 && !w->cancelled;
         if (stage != w->stage) {
             turn_window(q, w, stage);
+        }
+    }
+    /* When all of them are open: a job may have several. */
+    for (size_t i = 0; i < q->windows.count && due; i++) {
+        const struct window *w = &q->windows.items[i];
+        if (w->job > 0 && w->stage == 3 && !w->cancelled && queue_is_reserved(q, w)) {
+            queue_start_reserved(q, w->job - 1);
         }
     }
     forget_windows(q);

@@ -21,6 +21,7 @@
  *   preempt   makes room by stopping others
  *   elastic   fewer GPUs than wished for
  *   replace   other nodes in the place of lost ones
+ *   reserve   a job at a stated time
  *   nodes     losses, spares, maintenance
  *   services  replicas
  *   events    what a controller says of starts, stops and nodes
@@ -184,8 +185,8 @@ struct window {
     struct myr_window spec;
     uint32_t stage; /* 0: ahead, 1: draining, 2: open, 3: over; forgotten some time after */
     uint32_t cancelled;
-    uint32_t id; /* they are numbered as they come */
-    uint32_t unused;
+    uint32_t id;  /* they are numbered as they come */
+    uint32_t job; /* for which it is kept, and 1; 0: maintenance */
 };
 
 /* A search for jobs to stop that was in vain: for whom, when, and what it would have cost. */
@@ -591,6 +592,14 @@ void queue_start_elastic(struct myr_queue *q);
 
 /* replace.c: the job goes on with other nodes in the place of those that are down; false: none. */
 bool queue_replace_lost(struct myr_queue *q, uint32_t id);
+
+/* dated/reserve.c: windows that are kept for a job. */
+/* Whether it still waits for its time. */
+bool queue_is_reserved(const struct myr_queue *q, const struct window *w);
+/* Chooses nodes for the window at this place, which has none; others for it may follow. */
+void queue_reserve_nodes(struct myr_queue *q, size_t at);
+/* Its windows have just opened: the job starts there, or stands in the order from now on. */
+void queue_start_reserved(struct myr_queue *q, uint32_t id);
 
 /* nodes.c: failures, spares, maintenance. */
 /* These nodes, all of them up so far, are lost; who runs there is mended, or waits again. */
