@@ -18,8 +18,8 @@ void job_node_back(struct myr_control *c, uint32_t node)
 void job_takeover(struct myr_control *c)
 {
     MYR_ASSERT(c->head.reconnect_ms >= c->head.steady_ms); /* nodes were given their time before */
-    for (uint32_t id = 0; id < c->jobs.count; id++) {
-        struct job *job = &c->jobs.items[id];
+    for (size_t i = 0; i < c->jobs.count; i++) {
+        struct job *job = &c->jobs.items[i];
         /* What is over and has left nothing behind has nothing to be told. */
         if (job_is_over(job) && job->old_open == 0) {
             continue;
@@ -33,7 +33,7 @@ void job_takeover(struct myr_control *c)
         }
         /* Due at once: orders may be lost with the controller that gave them. */
         if (job->deadline_ms >= 0) {
-            timer_set(c, TIMER_JOB, id, c->head.steady_ms);
+            timer_set(c, TIMER_JOB, job->id, c->head.steady_ms);
         }
     }
 }

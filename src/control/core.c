@@ -175,7 +175,8 @@ static bool is_about_node(enum myr_event_kind kind)
 
 static bool is_about_job(enum myr_event_kind kind)
 {
-    return (kind >= MYR_EVENT_STARTED && kind <= MYR_EVENT_STEP) || kind == MYR_EVENT_CANCEL;
+    return (kind >= MYR_EVENT_STARTED && kind <= MYR_EVENT_STEP) || kind == MYR_EVENT_CANCEL ||
+           kind == MYR_EVENT_HOLD_JOB || kind == MYR_EVENT_PRIORITY;
 }
 
 /* What is refused has changed nothing, not even the time: the journal never sees it. */
@@ -193,9 +194,9 @@ static int check(const struct myr_control *c, int64_t now_ms, const struct myr_e
         return myr_err_set(err, MYR_ERANGE, "event %s: node %u, below %u is expected",
                            myr_event_kind_name(kind), event->node, c->shape.nodes);
     }
-    if (is_about_job(kind) && event->job >= c->jobs.count) {
-        return myr_err_set(err, MYR_ERANGE, "event %s: job %u, below %zu is expected",
-                           myr_event_kind_name(kind), event->job, c->jobs.count);
+    if (is_about_job(kind) && event->job >= c->head.job_count) {
+        return myr_err_set(err, MYR_ERANGE, "event %s: job %u, below %u is expected",
+                           myr_event_kind_name(kind), event->job, c->head.job_count);
     }
     if (kind == MYR_EVENT_SYMPTOM && event->code >= MYR_SYMPTOMS) {
         return myr_err_set(err, MYR_ERANGE, "symptom %u, below %d is expected", event->code,
@@ -211,6 +212,11 @@ static int check(const struct myr_control *c, int64_t now_ms, const struct myr_e
             err, MYR_ERANGE, "tenant %u of weight %lld, below %u and 1 to %d are expected",
             event->count, (long long)event->value, c->tenants, MYR_TENANT_WEIGHT_MAX);
     }
+    if (kind == MYR_EVENT_PRIORITY &&
+        (event->value < -MYR_PRIORITY_MAX || event->value > MYR_PRIORITY_MAX)) {
+        return myr_err_set(err, MYR_ERANGE, "priority %lld, -%d to %d is expected",
+                           (long long)event->value, MYR_PRIORITY_MAX, MYR_PRIORITY_MAX);
+    }
     if (now_ms < 0 || now_ms > 1000 * year_ms) {
         return myr_err_set(err, MYR_ERANGE, "time out of range");
     }
@@ -224,19 +230,30 @@ static bool is_stale(const struct myr_control *c, const struct myr_event *event)
     bool said = kind == MYR_EVENT_BACK || (kind >= MYR_EVENT_STARTED && kind <= MYR_EVENT_TESTED);
     MYR_ASSERT(!said || event->node < c->shape.nodes);
     MYR_ASSERT(kind < MYR_EVENT_KINDS);
-    return said && event->boot != c->nodes[event->node].boot;
+    /* Of a job that is forgotten nothing is left anywhere. */
+    bool late = is_about_job(kind) && !job_find(c, event->job);
+    return late || (said && event->boot != c->nodes[event->node].boot);
 }
 
 /* The job first: whether its node is blamed depends on what the job makes of the end. */
 static void take_exit(struct myr_control *c, const struct myr_event *event)
 {
     MYR_ASSERT(event->kind == MYR_EVENT_EXIT);
-    MYR_ASSERT(event->node < c->shape.nodes && event->job < c->jobs.count);
+    MYR_ASSERT(event->node < c->shape.nodes && event->job < c->head.job_count);
     if (!job_exited(c, event)) {
         node_blame(c, event->node, event->job, false);
     }
     job_settle(c, event->job);
     node_settle(c, event->node);
+}
+
+/* A node that could not start its ranks says so itself: it is certain. */
+static void take_started(struct myr_control *c, const struct myr_event *event)
+{
+    if (!job_started(c, event)) {
+        node_blame(c, event->node, event->job, true);
+        job_settle(c, event->job);
+    }
 }
 
 /*
@@ -264,10 +281,7 @@ static void take(struct myr_control *c, const struct myr_event *event)
         node_back(c, event->node);
         break;
     case MYR_EVENT_STARTED:
-        if (!job_started(c, event)) {
-            node_blame(c, event->node, event->job, true);
-            job_settle(c, event->job);
-        }
+        take_started(c, event);
         break;
     case MYR_EVENT_STOPPED:
         job_stopped(c, event);
@@ -292,7 +306,9 @@ static void take(struct myr_control *c, const struct myr_event *event)
         job_submit(c, &event->spec);
         break;
     case MYR_EVENT_CANCEL:
-        job_cancel(c, event->job);
+    case MYR_EVENT_HOLD_JOB:
+    case MYR_EVENT_PRIORITY:
+        job_ask(c, event);
         break;
     case MYR_EVENT_DRAIN:
     case MYR_EVENT_UNDRAIN:
@@ -313,6 +329,19 @@ static void take(struct myr_control *c, const struct myr_event *event)
     }
 }
 
+/* What has to be done with its nodes is not the job's own matter. */
+static void take_job_deadline(struct myr_control *c, uint32_t id)
+{
+    enum job_due due = job_deadline(c, id);
+    if (due == DUE_HUNG) {
+        node_blame_all(c, id);
+        job_settle(c, id);
+    } else if (due == DUE_LATE) {
+        node_blame_late(c, id);
+        job_settle(c, id);
+    }
+}
+
 /* One deadline may set another that is due as well. */
 static void take_deadlines(struct myr_control *c)
 {
@@ -322,9 +351,8 @@ static void take_deadlines(struct myr_control *c)
         MYR_ASSERT(timer.kind <= TIMER_JOB);
         if (timer.kind == TIMER_NODE) {
             node_deadline(c, timer.id);
-        } else if (job_deadline(c, timer.id)) {
-            node_blame_all(c, timer.id);
-            job_settle(c, timer.id);
+        } else {
+            take_job_deadline(c, timer.id);
         }
     }
     MYR_ASSERT(c->timers.count == 0 || c->timers.items[0].at_ms > c->head.steady_ms);
@@ -337,12 +365,13 @@ int myr_control_step(struct myr_control *c, int64_t now_ms, const struct myr_eve
     enum myr_event_kind kind = event->kind;
     MYR_ASSERT(kind < MYR_EVENT_KINDS); /* what is out of range was refused */
     MYR_ASSERT(!is_about_node(kind) || event->node < c->shape.nodes);
-    MYR_ASSERT(!is_about_job(kind) || event->job < c->jobs.count);
+    MYR_ASSERT(!is_about_job(kind) || event->job < c->head.job_count);
     /* Between events nothing is under way. */
     MYR_ASSERT(c->decisions.count == 0 && c->left.count == 0);
     MYR_ASSERT(c->lost.count == 0 && !c->dirty);
-    /* Effects of the event before are read by now. */
+    /* Effects of the event before are read by now, and so are the jobs that have ended with it. */
     c->effects.count = 0;
+    jobs_forget(c);
     advance(c, now_ms, event->kind == MYR_EVENT_TAKEOVER);
     /* Every event that was not refused has a number, stale or not. */
     MYR_ASSERT(c->head.events < UINT64_MAX);
@@ -397,7 +426,7 @@ uint32_t myr_control_nodes(const struct myr_control *c)
 
 uint32_t myr_control_jobs(const struct myr_control *c)
 {
-    return (uint32_t)c->jobs.count;
+    return c->head.job_count;
 }
 
 struct myr_control_node myr_control_node(const struct myr_control *c, uint32_t id)
@@ -420,19 +449,44 @@ struct myr_control_node myr_control_node(const struct myr_control *c, uint32_t i
 
 struct myr_control_job myr_control_job(const struct myr_control *c, uint32_t id)
 {
-    const struct job *job = job_of(c, id);
+    const struct job *job = job_find(c, id);
+    if (!job) {
+        MYR_ASSERT(id < c->head.job_count);
+        return (struct myr_control_job){.state = MYR_CONTROL_DONE, .forgotten = true};
+    }
     MYR_ASSERT(job->state < MYR_CONTROL_JOB_STATES && job->open <= job->ranks);
     MYR_ASSERT(job->submitted_ms <= c->head.steady_ms && job->started_ms <= c->head.steady_ms);
     return (struct myr_control_job){.state = (enum myr_control_job_state)job->state,
                                     .spec = job->spec,
                                     .epoch = job->epoch,
                                     .nodes = job->ranks,
+                                    .gpus = job_gpus(c, job),
                                     .failures = job->failures,
                                     .step = job->step,
                                     .saved_step = job->saved_step,
                                     .submitted_ms = job->submitted_ms,
                                     .started_ms = job->started_ms,
                                     .nodes_open = job->open + job->old_open};
+}
+
+int64_t myr_control_waited_s(const struct myr_control *c, int64_t now_ms, uint32_t id)
+{
+    int64_t passed_ms = now_ms > c->head.wall_ms ? now_ms - c->head.wall_ms : 0;
+    return myr_queue_waited_s(c->queue, (c->head.steady_ms + passed_ms) / 1000, id);
+}
+
+uint32_t myr_control_next_job(const struct myr_control *c, uint32_t id)
+{
+    size_t low = 0, high = c->jobs.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->jobs.items[middle].id < id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < c->jobs.count ? c->jobs.items[low].id : MYR_NONE;
 }
 
 /* What others may see of a rank; a slot that nobody uses has zeros. */
@@ -454,9 +508,10 @@ uint32_t myr_control_job_ranks(const struct myr_control *c, uint32_t id,
                                struct myr_control_rank *ret, uint32_t max)
 {
     uint32_t count = 0;
+    const struct job *job = job_find(c, id);
     MYR_ASSERT(ret || max == 0);
     /* All are counted; as many as there is room for are returned. */
-    for (uint32_t at = job_of(c, id)->first_rank; at != MYR_NONE;
+    for (uint32_t at = job ? job->first_rank : MYR_NONE; at != MYR_NONE;
          at = slot_of(c, at)->next_in_job) {
         MYR_ASSERT(slot_of(c, at)->job == id && !slot_of(c, at)->old);
         if (count < max) {
@@ -464,7 +519,7 @@ uint32_t myr_control_job_ranks(const struct myr_control *c, uint32_t id,
         }
         count++;
     }
-    MYR_ASSERT(count == job_of(c, id)->ranks);
+    MYR_ASSERT(count == (job ? job->ranks : 0));
     return count;
 }
 

@@ -69,18 +69,6 @@ static bool resend_old(struct myr_control *c, uint32_t id)
     return sent;
 }
 
-/* The first node that did not answer. */
-static uint32_t missing_node(const struct myr_control *c, const struct job *job)
-{
-    uint32_t at = job->first_rank;
-    MYR_ASSERT(job->state == MYR_CONTROL_STARTING);
-    while (at != MYR_NONE && slot_of(c, at)->state != RANK_STARTING) {
-        at = slot_of(c, at)->next_in_job;
-    }
-    MYR_ASSERT(at == MYR_NONE || !slot_of(c, at)->old);
-    return at == MYR_NONE ? MYR_NONE : slot_of(c, at)->node;
-}
-
 /* Whether a running gang has made no step for too long; else its next deadline is set. */
 static bool is_hung(struct myr_control *c, uint32_t id)
 {
@@ -101,7 +89,7 @@ static bool is_hung(struct myr_control *c, uint32_t id)
     return false;
 }
 
-bool job_deadline(struct myr_control *c, uint32_t id)
+enum job_due job_deadline(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);
     int64_t now_ms = c->head.steady_ms;
@@ -111,28 +99,30 @@ bool job_deadline(struct myr_control *c, uint32_t id)
         if (resend_old(c, id)) {
             timer_set(c, TIMER_JOB, id, now_ms + c->policy.retry_ms);
         }
-        return false;
+        return DUE_NOTHING;
     }
     if (job->after == AFTER_NONE && job->state != MYR_CONTROL_STARTING) {
         if (!is_hung(c, id)) {
-            return false;
+            return DUE_NOTHING;
         }
         /* Some ranks have finished: the others have nothing left to do, and count as done too. */
         if (job->state == MYR_CONTROL_FINISHING) {
             job_halt(c, id, AFTER_DONE, 0);
-            return false;
+            return DUE_NOTHING;
         }
-        job_failed(c, id);
-        return true;
+        job_failed(c, id, true);
+        return DUE_HUNG;
     }
     MYR_ASSERT(job->ranks > 0 && job->started_ms <= now_ms);
     /* Set first: what follows may set another, or end the job. */
     timer_set(c, TIMER_JOB, id, now_ms + c->policy.retry_ms);
     if (job->after == AFTER_NONE && now_ms >= job->started_ms + c->policy.start_window_ms) {
-        job_start_failed(c, id, missing_node(c, job));
-        return false;
+        return DUE_LATE;
     }
     (void)resend_old(c, id);
     resend(c, id);
-    return false;
+    if (!job_is_over(job_of(c, id))) {
+        job_settle(c, id); /* it may be time to start again */
+    }
+    return DUE_NOTHING;
 }

@@ -9,7 +9,7 @@ void emit(struct myr_control *c, const struct myr_effect *effect)
     MYR_ASSERT(effect->kind < MYR_EFFECT_KINDS);
     MYR_ASSERT(effect->node == MYR_NONE || effect->node < c->shape.nodes);
     /* A job that is being accepted has its number, and is not in the list yet. */
-    MYR_ASSERT(effect->job == MYR_NONE || effect->job <= c->jobs.count);
+    MYR_ASSERT(effect->job == MYR_NONE || effect->job <= c->head.job_count);
     bool order = effect->kind == MYR_EFFECT_START || effect->kind == MYR_EFFECT_STOP;
     MYR_ASSERT(!order || (effect->node != MYR_NONE && effect->job != MYR_NONE));
     /* Its answer has to name both. */
@@ -73,10 +73,10 @@ const char *myr_control_job_state_name(enum myr_control_job_state state)
 
 const char *myr_event_kind_name(enum myr_event_kind kind)
 {
-    static const char *const names[] = {"tick",    "takeover", "join",    "silent", "back",
-                                        "started", "stopped",  "exit",    "step",   "symptom",
-                                        "tested",  "fenced",   "submit",  "cancel", "drain",
-                                        "undrain", "maintain", "approve", "weight", "hold"};
+    static const char *const names[] = {
+        "tick",     "takeover", "join",   "silent", "back",     "started", "stopped", "exit",
+        "step",     "symptom",  "tested", "fenced", "submit",   "cancel",  "drain",   "undrain",
+        "maintain", "approve",  "weight", "hold",   "hold-job", "priority"};
     _Static_assert(MYR_ARRAY_COUNT(names) == MYR_EVENT_KINDS, "a name for each");
     return (uint32_t)kind < MYR_EVENT_KINDS ? names[kind] : "?";
 }

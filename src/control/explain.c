@@ -39,7 +39,8 @@ static bool waits_for_another(const struct myr_control *c, uint32_t id)
 {
     uint32_t after = job_of(c, id)->spec.after;
     MYR_ASSERT(after <= id); /* jobs wait only for jobs that came before them */
-    return after > 0 && job_of(c, after - 1)->state != MYR_CONTROL_DONE;
+    const struct job *before = after > 0 ? job_find(c, after - 1) : NULL;
+    return before && before->state != MYR_CONTROL_DONE; /* one that is forgotten was done */
 }
 
 /* As the core itself calls them. */
@@ -192,7 +193,9 @@ static void explain_job(const struct myr_control *c, uint32_t id,
     if (job->old_open > 0) {
         put(e, "left behind", "%s of older incarnations", MYR_COUNT(job->old_open, "rank"));
     }
-    if (job->state == MYR_CONTROL_QUEUED) {
+    if (job->spec.held && !job_is_over(job)) {
+        put(e, "held", "by a person: it starts when it is released, myriad job release %u", id);
+    } else if (job->state == MYR_CONTROL_QUEUED) {
         put_why(c, id, asker, e);
     }
 }
@@ -239,7 +242,7 @@ int myr_control_explain(const struct myr_control *c, const char *name,
         asker ? *asker : (struct myr_explain_asker){.now_ms = c->head.wall_ms, .submitted_ms = -1};
     /* Names as they are printed; leading zeros of a node's number do no harm. */
     bool job = strncmp(name, "job/", 4) == 0, node = strncmp(name, "node/", 5) == 0;
-    uint64_t id = 0, count = job ? c->jobs.count : c->shape.nodes;
+    uint64_t id = 0, count = job ? c->head.job_count : c->shape.nodes;
     *ret = (struct myr_explanation){};
     if ((!job && !node) || !myr_str_to_u64(myr_str_from(name + (job ? 4 : 5)), &id)) {
         return myr_err_set(err, MYR_EINVAL, "'%.40s' is no name, job/42 or node/00012 is expected",
@@ -248,6 +251,10 @@ int myr_control_explain(const struct myr_control *c, const char *name,
     if (id >= count) {
         return myr_err_set(err, MYR_ENOENT, "there is no %s %llu, the state has %llu",
                            job ? "job" : "node", (unsigned long long)id, (unsigned long long)count);
+    }
+    if (job && !job_find(c, (uint32_t)id)) {
+        put(ret, "state", "over, and forgotten here");
+        return MYR_OK;
     }
     known.names.put = known.names.put ? known.names.put : put_node;
     if (job) {
@@ -265,6 +272,9 @@ const char *myr_control_waits(struct myr_control *c, uint32_t id)
     struct myr_why why;
     if (waits_for_another(c, id)) {
         return "another job is to be done before";
+    }
+    if (job_of(c, id)->spec.held) {
+        return "a person holds it";
     }
     myr_queue_lacks(c->queue, c->head.steady_ms / 1000, id, &why);
     return myr_why_words(why.kind);

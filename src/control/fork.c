@@ -30,9 +30,10 @@ struct myr_control *myr_control_fork(const struct myr_control *c)
     COPY(ranks);
     COPY(timers);
 #undef COPY
-    for (uint32_t j = 0; j < copy->jobs.count; j++) {
+    for (size_t j = 0; j < copy->jobs.count; j++) {
         /* Built again: a map's memory depends on its history. */
-        (void)myr_u64map_add(&copy->tokens, copy->jobs.items[j].spec.token, j);
+        const struct job *job = &copy->jobs.items[j];
+        (void)myr_u64map_add(&copy->tokens, job->spec.token, job->id);
     }
     myr_queue_copy(c->queue, &copy->queue);
     MYR_ASSERT(copy->queue && c->lost.count == 0 && c->decisions.count == 0);

@@ -121,8 +121,8 @@ void control_assert(const struct myr_control *c)
     }
     MYR_ASSERT(c->head.silent_nodes == silent && c->head.drained == drained);
     MYR_ASSERT(c->bad_nodes == bad);
-    for (uint32_t id = 0; id < c->jobs.count; id++) {
-        assert_job(c, id);
+    for (size_t i = 0; i < c->jobs.count; i++) {
+        assert_job(c, c->jobs.items[i].id);
     }
     MYR_ASSERT(c->tokens.count == c->jobs.count);
     MYR_ASSERT(c->left.count == 0 && c->lost.count == 0 && c->decisions.count == 0);
@@ -137,7 +137,7 @@ bool control_assert_of(const struct myr_control *c, const struct myr_event *even
     if (event->node < c->shape.nodes) {
         assert_node(c, event->node);
     }
-    if (event->job < c->jobs.count) {
+    if (job_find(c, event->job)) {
         assert_job(c, event->job);
     }
     return true;

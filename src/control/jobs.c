@@ -7,19 +7,6 @@
  */
 #include "state.h"
 
-/* GPUs may have been kept for the job since before their node was drained, or fell silent. */
-static uint32_t unfit_node(const struct myr_control *c, const struct myr_gang *gang)
-{
-    MYR_ASSERT(gang->count > 0);
-    for (uint32_t i = 0; i < gang->count; i++) {
-        const struct node *node = node_of(c, gang->shares[i].node);
-        if (node->shut || node->gone) {
-            return gang->shares[i].node;
-        }
-    }
-    return MYR_NONE;
-}
-
 /* The queue gives it GPUs. */
 static void placed(struct myr_control *c, const struct myr_decision *decision)
 {
@@ -29,9 +16,9 @@ static void placed(struct myr_control *c, const struct myr_decision *decision)
     if (job_is_over(job) || gang->count == 0) {
         return; /* decided before the queue heard what has happened since; a stop follows */
     }
-    uint32_t unfit = unfit_node(c, gang);
-    if (unfit != MYR_NONE) {
-        placing_refuse(c, decision, unfit);
+    /* GPUs may have been kept for it since before their node was drained, or fell silent. */
+    if (placing_fit(c, decision->job) != PLACE_FIT) {
+        placing_mend(c, decision->job, decision->epoch);
         return;
     }
     /* Ranks of an earlier run that nobody heard of stay behind, and stop when they are heard. */
@@ -63,8 +50,12 @@ static void placed(struct myr_control *c, const struct myr_decision *decision)
         first += (uint32_t)__builtin_popcountll(share->gpus);
     }
     MYR_ASSERT(job->ranks == gang->count);
-    launch(c, decision->job);
-    MYR_ASSERT(job->open == job->ranks && job->after == AFTER_NONE);
+    if (try_again_ms(job) > c->head.steady_ms) {
+        try_later(c, decision->job);
+    } else {
+        launch(c, decision->job);
+    }
+    MYR_ASSERT(job->open == job->ranks || job->after == AFTER_RESTART);
 }
 
 /* It is over. Ranks that nobody heard of are still to be stopped when their nodes are back. */
@@ -86,21 +77,26 @@ static void end(struct myr_control *c, uint32_t id, enum myr_control_job_state s
 {
     end_one(c, id, state);
     /* Jobs wait only for jobs that came before them. */
-    for (uint32_t i = id + 1; state != MYR_CONTROL_DONE && i < c->jobs.count; i++) {
-        const struct job *job = job_of(c, i);
+    size_t first = (size_t)(job_of(c, id) - c->jobs.items) + 1;
+    for (size_t i = first; state != MYR_CONTROL_DONE && i < c->jobs.count; i++) {
+        const struct job *job = &c->jobs.items[i];
         if (job->spec.after == 0 || job_is_over(job)) {
             continue;
         }
-        MYR_ASSERT(job->spec.after <= i);
-        uint8_t before = job_of(c, job->spec.after - 1)->state;
-        if (before == MYR_CONTROL_FAILED || before == MYR_CONTROL_CANCELLED) {
-            placing_cancel(c, i);
-            end_one(c, i, MYR_CONTROL_CANCELLED);
+        MYR_ASSERT(job->spec.after <= job->id);
+        const struct job *before = job_find(c, job->spec.after - 1);
+        if (before &&
+            (before->state == MYR_CONTROL_FAILED || before->state == MYR_CONTROL_CANCELLED)) {
+            placing_cancel(c, job->id);
+            end_one(c, job->id, MYR_CONTROL_CANCELLED);
         }
     }
 }
 
-/* All ranks are gone: in place again, or back to the queue where that has taken its GPUs. */
+/*
+ * All ranks are gone: in place again when it is time and all its nodes are fit, or back to the
+ * queue where that has taken its GPUs.
+ */
 static void restart(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);
@@ -114,6 +110,19 @@ static void restart(struct myr_control *c, uint32_t id)
         return;
     }
     MYR_ASSERT(job->open == 0 && job->ranks > 0);
+    if (try_again_ms(job) > c->head.steady_ms) {
+        timer_set(c, TIMER_JOB, id, try_again_ms(job));
+        return;
+    }
+    switch (placing_fit(c, id)) {
+    case PLACE_UNFIT:
+        placing_mend(c, id, job->run); /* the queue stops this run, and finds other nodes */
+        return;
+    case PLACE_UNHEARD: /* it is back before long, or lost: then the queue knows */
+        return;
+    case PLACE_FIT:
+        break;
+    }
     for (uint32_t at = job->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_in_job) {
         MYR_ASSERT(slot_of(c, at)->state == RANK_CLOSED);
         slot_of(c, at)->state = RANK_GRANTED;
@@ -170,8 +179,9 @@ void job_settle(struct myr_control *c, uint32_t id)
         restart(c, id);
         break;
     }
-    /* What was to come has come. */
-    MYR_ASSERT(job_is_over(job) || job->after == AFTER_NONE);
+    /* What was to come has come, or has a time at which it is tried again. */
+    MYR_ASSERT(job_is_over(job) || job->after == AFTER_NONE ||
+               (job->after == AFTER_RESTART && job->ranks > 0 && job->deadline_ms >= 0));
     MYR_ASSERT(!job_is_over(job) || (job->ranks == 0 && job->open == 0));
 }
 
@@ -197,27 +207,17 @@ void job_halt(struct myr_control *c, uint32_t id, enum after after, uint32_t gra
     MYR_ASSERT(job->grace_ms <= until_ms);
 }
 
-/* A service is given up when it fails again and again, not because it failed now and then. */
-static void count_failure(struct myr_control *c, struct job *job)
-{
-    int64_t up_ms = c->head.steady_ms - job->started_ms;
-    MYR_ASSERT(up_ms >= 0 && !job_is_over(job));
-    MYR_ASSERT(job->failures < UINT32_MAX);
-    /* It was up for long enough that this failure says nothing about the ones before. */
-    if (job->spec.service && job->whole && up_ms >= c->policy.first_step_ms) {
-        job->failures = 0;
-    }
-    job->failures++;
-}
-
-void job_failed(struct myr_control *c, uint32_t id)
+void job_failed(struct myr_control *c, uint32_t id, bool own)
 {
     struct job *job = job_of(c, id);
     if (job_is_over(job) || job->after != AFTER_NONE || job->ranks == 0) {
         return; /* it is being stopped already, or has nothing to stop */
     }
     MYR_ASSERT(job->epoch > 0 && job->open <= job->ranks);
-    count_failure(c, job);
+    try_failed(c, job);
+    if (own) {
+        try_count(c, job);
+    }
     emit_job(c, id, MYR_CONTROL_RECOVERING);
     /* No time to save: a gang that has lost a rank makes no progress. */
     job_halt(c, id, job->failures > job->spec.retries ? AFTER_FAILED : AFTER_RESTART, 0);
@@ -304,7 +304,7 @@ static void taken(struct myr_control *c, const struct myr_decision *decision)
     job->taken = 1;
     /* Being stopped for another reason already, it has been counted. */
     if (lost && job->after == AFTER_NONE) {
-        count_failure(c, job);
+        try_failed(c, job);
     }
     emit_job(c, decision->job, broken ? MYR_CONTROL_RECOVERING : MYR_CONTROL_SAVING);
     job_halt(c, decision->job, job->failures > job->spec.retries ? AFTER_FAILED : AFTER_RESTART,
@@ -326,7 +326,7 @@ static void taken(struct myr_control *c, const struct myr_decision *decision)
 
 void job_carry_out(struct myr_control *c, const struct myr_decision *decision)
 {
-    MYR_ASSERT(decision->job < c->jobs.count);
+    MYR_ASSERT(job_find(c, decision->job));
     if (decision->kind == MYR_DECIDE_START) {
         placed(c, decision);
     } else if (decision->kind == MYR_DECIDE_STOP) {
@@ -337,7 +337,7 @@ void job_carry_out(struct myr_control *c, const struct myr_decision *decision)
 /* The job's rank on a node, of one epoch; old ones too. */
 static uint32_t find_rank(const struct myr_control *c, uint32_t node, uint32_t job, uint32_t epoch)
 {
-    MYR_ASSERT(job < c->jobs.count);
+    MYR_ASSERT(job < c->head.job_count);
     uint32_t at = node_of(c, node)->first_rank;
     while (at != MYR_NONE && (slot_of(c, at)->job != job || slot_of(c, at)->epoch != epoch)) {
         at = slot_of(c, at)->next_on_node;
@@ -346,15 +346,12 @@ static uint32_t find_rank(const struct myr_control *c, uint32_t node, uint32_t j
 }
 
 /* Not whole in time: taken back, without counting against the job. */
-void job_start_failed(struct myr_control *c, uint32_t id, uint32_t node)
+void job_start_failed(struct myr_control *c, uint32_t id)
 {
     MYR_ASSERT(job_of(c, id)->after == AFTER_NONE && job_of(c, id)->ranks > 0);
-    MYR_ASSERT(node == MYR_NONE || node < c->shape.nodes);
+    try_count(c, job_of(c, id));
     emit_job(c, id, MYR_CONTROL_RECOVERING);
     job_halt(c, id, AFTER_RESTART, 0);
-    if (!job_of(c, id)->confirmed) { /* else it was a start in place: the queue need not know */
-        placing_start_failed(c, id, node);
-    }
     job_settle(c, id);
 }
 
@@ -397,7 +394,7 @@ void job_rank_gone(struct myr_control *c, uint32_t at)
  */
 static uint32_t find_stopped(const struct myr_control *c, const struct myr_event *event)
 {
-    MYR_ASSERT(event->job < c->jobs.count);
+    MYR_ASSERT(job_find(c, event->job));
     uint32_t at = node_of(c, event->node)->first_rank;
     for (; at != MYR_NONE; at = slot_of(c, at)->next_on_node) {
         const struct rank *rank = slot_of(c, at);
@@ -432,7 +429,8 @@ static void own_fault(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);
     MYR_ASSERT(job->after == AFTER_NONE && job->ranks > 0);
-    count_failure(c, job);
+    try_failed(c, job);
+    try_count(c, job);
     emit_job(c, id, MYR_CONTROL_RECOVERING);
     job_halt(c, id, job->failures > job->spec.retries ? AFTER_FAILED : AFTER_RESTART, 0);
     job_settle(c, id);
@@ -483,7 +481,7 @@ bool job_started(struct myr_control *c, const struct myr_event *event)
     if (event->code != 0 && rank->state == RANK_STARTING) {
         job_rank_gone(c, at);
         if (job->after == AFTER_NONE) {
-            job_start_failed(c, event->job, event->node);
+            job_start_failed(c, event->job);
         }
         return false;
     }
@@ -510,7 +508,7 @@ void job_stopped(struct myr_control *c, const struct myr_event *event)
         MYR_ASSERT(slot_of(c, at)->node == event->node);
         job_rank_gone(c, at); /* which may change the list */
         if (!asked) { /* nobody wanted that: the agent's lease ran out, or somebody killed it */
-            job_failed(c, event->job);
+            job_failed(c, event->job, true);
             job_settle(c, event->job);
         }
     }
@@ -548,7 +546,7 @@ bool job_exited(struct myr_control *c, const struct myr_event *event)
     if (old || asked || done) {
         return true;
     }
-    job_failed(c, event->job);
+    job_failed(c, event->job, true);
     return event->code == 0;
 }
 

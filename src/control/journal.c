@@ -31,9 +31,13 @@ struct record {
 };
 
 /* Only a submission has a job in it. */
-enum { EVENT_SHORT = offsetof(struct myr_event, spec) };
+enum {
+    EVENT_SHORT = offsetof(struct myr_event, spec),
+    EVENT_PLAIN = EVENT_SHORT + offsetof(struct myr_job_spec, wish), /* before core version 9 */
+};
 
-_Static_assert(sizeof(struct myr_event) == 96 && EVENT_SHORT == 48, "no padding");
+_Static_assert(sizeof(struct myr_event) == 144 && EVENT_SHORT == 48 && EVENT_PLAIN == 96,
+               "no padding");
 _Static_assert(sizeof(struct myr_effect) == 40, "no padding");
 _Static_assert(sizeof(struct record) == 24 && sizeof(struct beginning) == 24, "no padding");
 
@@ -98,7 +102,9 @@ static int check_beginning(const struct myr_control *c, const struct section *se
         myr_err_hint(err, "let the old version write a snapshot, and start from that");
         return rc;
     }
-    if (begin.events != c->head.events || begin.hash != myr_control_hash(c)) {
+    /* States of older cores had other bytes: numbers and effects of all records tell them apart. */
+    bool same = begin.core_version < MYR_CONTROL_VERSION || begin.hash == myr_control_hash(c);
+    if (begin.events != c->head.events || begin.nodes != c->shape.nodes || !same) {
         return myr_err_set(err, MYR_ECORRUPT, "the journal does not belong to this snapshot");
     }
     report->core_version = begin.core_version;
@@ -147,7 +153,8 @@ static int take_record(struct myr_control *c, const struct section *section, str
     memcpy(&record, data.data, sizeof(record));
     struct myr_event event = {};
     size_t rest = data.len - sizeof(record);
-    if ((record.event_bytes != EVENT_SHORT && record.event_bytes != sizeof(event)) ||
+    if ((record.event_bytes != EVENT_SHORT && record.event_bytes != EVENT_PLAIN &&
+         record.event_bytes != sizeof(event)) ||
         record.effects > MYR_JOURNAL_EFFECTS_MAX ||
         rest != record.event_bytes + record.effects * sizeof(struct myr_effect)) {
         return myr_err_set(err, MYR_ECORRUPT, "a record has a wrong length");

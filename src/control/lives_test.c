@@ -180,9 +180,24 @@ static void submit_some(struct life *life)
                                         .gpus = 1 + myr_rng_below(&life->rng, 3 * GPUS),
                                         .restart = (uint8_t)myr_rng_below(&life->rng, MYR_RESTARTS),
                                         .priority = (int32_t)myr_rng_below(&life->rng, 3),
+                                        .held = myr_rng_below(&life->rng, 12) == 0,
+                                        .gpus_min = myr_rng_below(&life->rng, 6) == 0,
                                         .retries = 2 + myr_rng_below(&life->rng, 20),
                                         .after = after ? 1 + myr_rng_below(&life->rng, jobs) : 0,
                                         .lease_s = 300}});
+}
+
+/* Holds, or another place in the queue; in peace all are let go. */
+static void change_some(struct life *life, uint32_t jobs)
+{
+    if (jobs > 0) {
+        bool hold = bad_luck(life, 3);
+        happens(life, (struct myr_event){.kind = hold || bad_luck(life, 2) ? MYR_EVENT_HOLD_JOB
+                                                                           : MYR_EVENT_PRIORITY,
+                                         .job = myr_rng_below(&life->rng, jobs),
+                                         .code = hold,
+                                         .value = (int64_t)myr_rng_below(&life->rng, 9) - 4});
+    }
 }
 
 static void something_happens(struct life *life)
@@ -240,6 +255,9 @@ static void something_happens(struct life *life)
     case 14:
         happens(life, (struct myr_event){.kind = MYR_EVENT_TAKEOVER});
         break;
+    case 16:
+        change_some(life, jobs);
+        break;
     case 15:
         happens_to(life, MYR_EVENT_HOLD, node, myr_rng_below(&life->rng, MYR_HOLDS));
         break;
@@ -274,6 +292,11 @@ static void heal(struct life *life)
         happens_to(life, MYR_EVENT_HOLD, node, MYR_HOLD_NONE);
         if (seen.state != MYR_NODE_HEALTHY && seen.state != MYR_NODE_CHECKING) {
             happens_to(life, MYR_EVENT_UNDRAIN, node, 0);
+        }
+    }
+    for (uint32_t id = 0; id < myr_control_jobs(life->f.control); id++) {
+        if (myr_control_job(life->f.control, id).spec.held) {
+            happens(life, (struct myr_event){.kind = MYR_EVENT_HOLD_JOB, .job = id});
         }
     }
     rank_does(life, MYR_EVENT_STEP, 0);

@@ -179,7 +179,7 @@ static void fail_jobs(struct myr_control *c, uint32_t id)
         next = rank->next_on_node;
         MYR_ASSERT(rank->node == id && rank->state != RANK_FREE);
         if (!rank->old && rank_is_open(rank)) {
-            job_failed(c, rank->job);
+            job_failed(c, rank->job, false);
         }
     }
 }
@@ -485,7 +485,7 @@ void node_approve(struct myr_control *c, int64_t count)
 void node_blame(struct myr_control *c, uint32_t id, uint32_t job, bool certain)
 {
     struct node *node = node_of(c, id);
-    MYR_ASSERT(job < c->jobs.count);
+    MYR_ASSERT(job < c->head.job_count);
     MYR_ASSERT(node->boot > 0); /* a rank was there */
     /*
      * A program that has never made a step may be at fault itself, and one that fails again and
@@ -500,29 +500,15 @@ void node_blame(struct myr_control *c, uint32_t id, uint32_t job, bool certain)
         fail_jobs(c, id);
         return;
     }
-    for (uint32_t at = node->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_on_node) {
+    /* A node that could not start its part is replaced if it can be, and not waited for. */
+    for (uint32_t at = node->first_rank; at != MYR_NONE && !certain;
+         at = slot_of(c, at)->next_on_node) {
         if (slot_of(c, at)->job == job) {
             job_suspect(c, at);
         }
     }
     if (!node->silent) {
         node_test(c, id);
-    }
-}
-
-void node_blame_all(struct myr_control *c, uint32_t job)
-{
-    /* All were ordered to stop: nobody starts again before the tests are in. */
-    MYR_ASSERT(!job_is_over(job_of(c, job)) && job_of(c, job)->after != AFTER_NONE);
-    /* Nobody knows which of them holds up the others. */
-    for (uint32_t at = job_of(c, job)->first_rank; at != MYR_NONE;
-         at = slot_of(c, at)->next_in_job) {
-        uint32_t id = slot_of(c, at)->node;
-        job_suspect(c, at);
-        MYR_ASSERT(slot_of(c, at)->suspect);
-        if (!node_of(c, id)->silent) {
-            node_test(c, id);
-        }
     }
 }
 

@@ -25,7 +25,7 @@ void order_start(struct myr_control *c, uint32_t at)
                                      .epoch = rank->epoch,
                                      .boot = node->boot,
                                      .first_rank = rank->first,
-                                     .world = job->spec.gpus,
+                                     .world = job_gpus(c, job),
                                      .grace_s = job->spec.lease_s,
                                      .gpus = rank->gpus});
     }

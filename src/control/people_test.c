@@ -322,9 +322,98 @@ static void only_who_drains_makes_an_unheard_node_drained(void **state)
     myr_control_free(f.control);
 }
 
+static uint32_t submit_spec(struct fixture *f, struct myr_job_spec spec)
+{
+    spec.token = myr_control_jobs(f->control) + 900;
+    spec.lease_s = 600;
+    tell(f, (struct myr_event){.kind = MYR_EVENT_SUBMIT, .spec = spec});
+    return myr_control_find(f->control, spec.token);
+}
+
+/* Held it waits however much is free; changed priorities decide who is next. */
+static void jobs_are_held_and_put_first(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(1);
+    uint32_t held = submit_spec(&f, (struct myr_job_spec){.gpus = 8, .held = 1});
+    wait_ms(&f, 60000);
+    assert_int_equal(myr_control_job(f.control, held).state, MYR_CONTROL_QUEUED);
+    uint32_t first = submit(&f, 8, MYR_RESTART_STRICT), last = submit(&f, 8, MYR_RESTART_STRICT);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_HOLD_JOB, .job = held});
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_HOLD_JOB, .job = first, .code = 1});
+    assert_int_equal(myr_control_job(f.control, first).state, MYR_CONTROL_STARTING); /* goes on */
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_PRIORITY, .job = last, .value = 7});
+    assert_int_equal(myr_control_job(f.control, last).spec.priority, 7);
+    say(&f, MYR_EVENT_STARTED, 0, first, 1, 0);
+    say(&f, MYR_EVENT_EXIT, 0, first, 1, 1); /* it fails, and starts in place: it never waited */
+    say(&f, MYR_EVENT_TESTED, 0, 0, 2, 0);
+    wait_ms(&f, 60000);
+    say(&f, MYR_EVENT_STARTED, 0, first, 2, 0);
+    say(&f, MYR_EVENT_EXIT, 0, first, 2, 0);
+    wait_ms(&f, 2000);
+    assert_int_equal(myr_control_job(f.control, first).state, MYR_CONTROL_DONE);
+    assert_int_equal(myr_control_job(f.control, last).state, MYR_CONTROL_STARTING);
+    assert_int_equal(myr_control_job(f.control, held).state, MYR_CONTROL_QUEUED);
+    struct myr_event wrong = {.kind = MYR_EVENT_PRIORITY, .job = last, .value = 101};
+    assert_int_equal(myr_control_step(f.control, f.now_ms, &wrong, NULL), MYR_ERANGE);
+    assert_int_equal(myr_control_refusals(f.control), 0);
+    myr_control_free(f.control);
+}
+
+/* A job with fewer GPUs than it asks for tells its ranks so; one of a layout cannot shrink. */
+static void sizes_and_wishes_reach_the_queue(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_of(8);
+    struct myr_job_wish layout = {
+        .tp = 8,
+        .cp = 1,
+        .dp = 4,
+        .pp = 2,
+        .ep = 1,
+        .order = {MYR_AXIS_TP, MYR_AXIS_CP, MYR_AXIS_EP, MYR_AXIS_PP, MYR_AXIS_DP}};
+    struct myr_control_rank ranks[8];
+    uint32_t job = submit_spec(&f, (struct myr_job_spec){.gpus = 64, .wish = layout});
+    assert_int_equal(myr_control_job_ranks(f.control, job, ranks, 8), 8);
+    for (uint32_t i = 2; i < 8; i++) { /* ranks of one stage lie under one set of leaves */
+        assert_int_equal(ranks[i].node / 4, ranks[i % 2].node / 4);
+    }
+    assert_int_not_equal(ranks[0].node / 4, ranks[1].node / 4);
+    tell(&f, (struct myr_event){.kind = MYR_EVENT_CANCEL, .job = job});
+    for (uint32_t n = 0; n < 8; n++) {
+        say(&f, MYR_EVENT_STOPPED, n, job, 1, 0);
+    }
+    layout.dp = 5; /* of other sizes than the job */
+    assert_int_equal(submit_spec(&f, (struct myr_job_spec){.gpus = 64, .wish = layout}), MYR_NONE);
+    uint32_t apart = submit_spec(
+        &f, (struct myr_job_spec){.gpus = 16, .wish = (struct myr_job_wish){.leaf_max = 1}});
+    assert_int_equal(myr_control_job_ranks(f.control, apart, ranks, 8), 2);
+    assert_int_not_equal(ranks[0].node / 4, ranks[1].node / 4);
+    uint32_t elastic = submit_spec(&f, (struct myr_job_spec){.gpus = 64, .gpus_min = 24});
+    assert_int_equal(myr_control_job(f.control, elastic).gpus, 48);
+    assert_int_equal(myr_control_job(f.control, elastic).spec.gpus, 64);
+    uint32_t count, world = 0;
+    const struct myr_effect *effects = myr_control_effects(f.control, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        world = effects[i].kind == MYR_EFFECT_START ? effects[i].world : world;
+    }
+    assert_int_equal(world, 48);
+    struct myr_buf bytes = {};
+    struct myr_control *again = NULL;
+    struct myr_err err = {};
+    myr_control_save(f.control, &bytes);
+    assert_int_equal(myr_control_load((struct myr_str){bytes.data, bytes.len}, &again, &err), 0);
+    assert_int_equal(myr_control_job(again, elastic).gpus, 48);
+    myr_control_free(again);
+    myr_buf_done(&bytes);
+    myr_control_free(f.control);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jobs_are_held_and_put_first),
+        cmocka_unit_test(sizes_and_wishes_reach_the_queue),
         cmocka_unit_test(jobs_wait_for_others),
         cmocka_unit_test(a_gang_that_was_never_whole_is_not_done),
         cmocka_unit_test(quick_ranks_hold_nobody_up),

@@ -2,8 +2,8 @@
  * placing: everything that the core asks of the queue, or tells it, in one place.
  *
  * The queue decides who gets which GPUs; it learns from here what came true. Jobs have the same id
- * in both. What the queue answers with MYR_ESTALE has been overtaken by another decision of its
- * own, which is on its way.
+ * in both, and between two events both say the same of each: what has a run here has the same run
+ * there, or the queue has taken that away and the core has been told so.
  */
 #include "state.h"
 
@@ -15,14 +15,69 @@ static int64_t now_s(const struct myr_control *c)
 }
 
 /*
- * Anything but "too late" is a bug of ours, or a state that somebody made up. The queue has changed
- * nothing then, and a controller lives on; the twin counts it as a broken invariant.
+ * A refusal, "too late" as well, is a bug of ours, or a state that somebody made up. The queue has
+ * changed nothing then, and a controller lives on; the twin counts it as a broken invariant.
  */
 static void told(struct myr_control *c, int rc)
 {
     MYR_ASSERT(rc <= 0);
-    c->refusals += rc != MYR_OK && rc != MYR_ESTALE && rc != MYR_ENOENT;
+    c->refusals += rc != MYR_OK;
     c->dirty = true;
+}
+
+/* The layout that a wish is of, whole enough for the order of ranks; false: there is none such. */
+static bool wished_layout(const struct myr_job_wish *wish, uint32_t gpus, struct myr_layout *ret)
+{
+    *ret = myr_layout_default();
+    ret->tp = wish->tp;
+    ret->cp = wish->cp;
+    ret->dp = wish->dp;
+    ret->pp = wish->pp;
+    ret->ep = wish->ep;
+    ret->etp = wish->etp;
+    for (uint32_t i = 0; i < MYR_LAYOUT_ORDER_COUNT; i++) {
+        ret->order[i] = (enum myr_axis)wish->order[i];
+    }
+    /* How much it trains on is not asked here: as little as keeps every replica busy. */
+    ret->global_batch = ret->dp;
+    return myr_layout_broken(ret, NULL, gpus) == MYR_LAYOUT_OK;
+}
+
+/*
+ * What a job wishes beside a number of GPUs, as the queue has it; false: nobody could grant it.
+ * 'ret' is left alone where it wishes nothing; its parts lie in the arena.
+ */
+static bool wished_request(const struct myr_control *c, const struct myr_job_spec *spec,
+                           struct myr_arena *arena, struct myr_request *ret,
+                           const struct myr_request **ret_asked)
+{
+    static const struct myr_job_wish none;
+    const struct myr_job_wish *wish = &spec->wish;
+    uint32_t per = c->shape.gpus_per_node;
+    if (memcmp(wish, &none, sizeof(none)) == 0) {
+        return true;
+    }
+    bool whole = spec->gpus <= per || spec->gpus % per == 0;
+    if (!whole || wish->unused || wish->unused2 || wish->within > MYR_LEVEL_COUNT) {
+        return false;
+    }
+    *ret = (struct myr_request){.nodes = spec->gpus <= per ? 1 : spec->gpus / per,
+                                .gpus_per_node = spec->gpus < per ? spec->gpus : per,
+                                .limited = wish->within > 0,
+                                .within = (enum myr_level)(wish->within ? wish->within - 1 : 0),
+                                .leaf_max = wish->leaf_max,
+                                .kind_given = wish->kind > 0,
+                                .kind = (uint8_t)(wish->kind ? wish->kind - 1 : 0)};
+    *ret_asked = ret;
+    struct myr_layout layout;
+    if (wish->tp > 0) {
+        struct myr_job_traffic *traffic = MYR_ARENA_ONE(arena, struct myr_job_traffic);
+        ret->traffic = traffic;
+        return wished_layout(wish, spec->gpus, &layout) &&
+               myr_job_traffic_of(&layout, NULL, ret->gpus_per_node, arena, traffic, NULL) ==
+                   MYR_OK;
+    }
+    return true;
 }
 
 /* A minute of the clock in the core's own time, as far as that is known now; 0: it has no date. */
@@ -34,21 +89,31 @@ static int64_t placing_date_s(const struct myr_control *c, const struct myr_job_
 
 bool placing_submit(struct myr_control *c, const struct myr_job_spec *spec)
 {
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    struct myr_request request;
+    const struct myr_request *asked = NULL;
+    if (!wished_request(c, spec, &arena, &request, &asked)) {
+        return false;
+    }
     struct myr_queue_job job = {.tenant = spec->tenant,
                                 .gpus = spec->gpus,
                                 .priority = spec->priority,
                                 .fixed = spec->fixed,
+                                .gpus_min = spec->gpus_min,
+                                .held = spec->held,
+                                .request = asked,
                                 .limit_s = spec->limit_s,
                                 .restart_epoch = spec->restart == MYR_RESTART_EPOCH,
                                 .after_kind = spec->after ? MYR_AFTER_OK : MYR_AFTER_NONE,
                                 .after = spec->after ? spec->after - 1 : 0};
     uint32_t id;
     int64_t date_s = placing_date_s(c, spec);
-    MYR_ASSERT(spec->restart < MYR_RESTARTS && spec->after <= c->jobs.count);
+    MYR_ASSERT(spec->restart < MYR_RESTARTS && spec->after <= c->head.job_count);
     /* Whose time was reserved is not stopped for others in it. */
-    job.held = date_s > now_s(c);
-    job.fixed |= job.held;
-    if (job.held && (spec->limit_s == 0 || !myr_queue_may_reserve(c->queue, &job, date_s))) {
+    bool dated = date_s > now_s(c);
+    job.held |= dated;
+    job.fixed |= dated;
+    if (dated && (spec->limit_s == 0 || !myr_queue_may_reserve(c->queue, &job, date_s))) {
         return false;
     }
     if (spec->after && job_of(c, spec->after - 1)->state == MYR_CONTROL_DONE) {
@@ -57,8 +122,8 @@ bool placing_submit(struct myr_control *c, const struct myr_job_spec *spec)
     if (myr_queue_submit(c->queue, now_s(c), &job, &id, NULL) < 0) {
         return false;
     }
-    MYR_ASSERT(id == c->jobs.count);
-    if (job.held) {
+    MYR_ASSERT(id == c->head.job_count);
+    if (dated) {
         told(c, myr_queue_reserve(c->queue, now_s(c), id, date_s, NULL));
     }
     c->dirty = true;
@@ -67,11 +132,11 @@ bool placing_submit(struct myr_control *c, const struct myr_job_spec *spec)
 
 void placing_redate(struct myr_control *c)
 {
-    for (uint32_t id = 0; id < c->jobs.count; id++) {
-        const struct job *job = job_of(c, id);
+    for (size_t i = 0; i < c->jobs.count; i++) {
+        const struct job *job = &c->jobs.items[i];
         if (job->spec.date_min > 0 && job->state == MYR_CONTROL_QUEUED) {
             /* One whose time has come has no reservation any more. */
-            int rc = myr_queue_redate(c->queue, id, placing_date_s(c, &job->spec));
+            int rc = myr_queue_redate(c->queue, job->id, placing_date_s(c, &job->spec));
             MYR_ASSERT(rc == MYR_OK || rc == MYR_ENOENT);
             c->dirty |= rc == MYR_OK;
         }
@@ -85,11 +150,32 @@ void placing_started(struct myr_control *c, uint32_t id)
     told(c, myr_queue_started(c->queue, now_s(c), id, job_of(c, id)->run));
 }
 
-void placing_start_failed(struct myr_control *c, uint32_t id, uint32_t node)
+enum place_fit placing_fit(const struct myr_control *c, uint32_t id)
 {
-    MYR_ASSERT(node == MYR_NONE || node < c->shape.nodes);
-    MYR_ASSERT(!job_of(c, id)->confirmed); /* of a run that came up the queue hears otherwise */
-    told(c, myr_queue_start_failed(c->queue, now_s(c), id, job_of(c, id)->run, node));
+    const struct myr_gang *gang = myr_queue_gang(c->queue, id);
+    /* Without a gang there the queue has stopped this run, and its decision is on the way. */
+    bool unheard = gang->count == 0, unfit = false;
+    for (uint32_t i = 0; i < gang->count; i++) {
+        const struct node *node = node_of(c, gang->shares[i].node);
+        unheard = unheard || node->silent || node->gone;
+        unfit = unfit || node->shut;
+    }
+    return unheard ? PLACE_UNHEARD : unfit ? PLACE_UNFIT : PLACE_FIT;
+}
+
+void placing_mend(struct myr_control *c, uint32_t id, uint32_t run)
+{
+    const struct myr_gang *gang = myr_queue_gang(c->queue, id);
+    MYR_CLEANUP(myr_free_at) uint32_t *bad = myr_xcalloc(gang->count, sizeof(*bad));
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < gang->count; i++) {
+        const struct node *node = node_of(c, gang->shares[i].node);
+        if (node->shut || node->gone) {
+            bad[count++] = gang->shares[i].node;
+        }
+    }
+    MYR_ASSERT(count > 0); /* only for that */
+    told(c, myr_queue_mend(c->queue, now_s(c), id, run, bad, count));
 }
 
 void placing_gone(struct myr_control *c, uint32_t id)
@@ -104,7 +190,9 @@ void placing_gone(struct myr_control *c, uint32_t id)
     }
     /* In place the job keeps its GPUs: the queue need not know. */
     if (rank->old || job_of(c, rank->job)->taken) {
-        told(c, myr_queue_stopped(c->queue, now_s(c), rank->job, rank->run, rank->node));
+        int rc = myr_queue_stopped(c->queue, now_s(c), rank->job, rank->run, rank->node);
+        /* With the planted one it is told twice: that is for others to find. */
+        told(c, c->head.planted == MYR_PLANTED_DOUBLE_GRANT ? MYR_OK : rc);
         rank_release(c, id);
         MYR_ASSERT(rank->released);
     }
@@ -116,25 +204,23 @@ void placing_done(struct myr_control *c, uint32_t id)
     MYR_ASSERT(job->after == AFTER_DONE);
     if (!job->ending) {
         job->ending = 1;
-        int rc = myr_queue_exited(c->queue, now_s(c), id, job->run, MYR_EXIT_OK);
         /* Where the queue was about to move it, there is nothing left to move; but it is done, and
          * jobs may wait for just that. */
-        told(c, rc == MYR_ESTALE ? myr_queue_succeeded(c->queue, now_s(c), id) : rc);
+        told(c, job->taken ? myr_queue_succeeded(c->queue, now_s(c), id)
+                           : myr_queue_exited(c->queue, now_s(c), id, job->run, MYR_EXIT_OK));
     }
-}
-
-void placing_refuse(struct myr_control *c, const struct myr_decision *start, uint32_t node)
-{
-    MYR_ASSERT(start->kind == MYR_DECIDE_START && node < c->shape.nodes);
-    MYR_ASSERT(start->job < c->jobs.count);
-    MYR_ASSERT(node_of(c, node)->gone || node_of(c, node)->shut); /* only for that */
-    told(c, myr_queue_start_failed(c->queue, now_s(c), start->job, start->epoch, node));
 }
 
 void placing_over(struct myr_control *c, uint32_t id, uint32_t run)
 {
-    MYR_ASSERT(id < c->jobs.count && run > 0);
+    MYR_ASSERT(job_find(c, id) && run > 0);
     told(c, myr_queue_stopped(c->queue, now_s(c), id, run, MYR_NONE));
+}
+
+/* Whoever waits for a job that did not end well the queue has ended by itself. */
+static void asked(struct myr_control *c, uint32_t id, int rc)
+{
+    told(c, rc == MYR_OK || job_of(c, id)->spec.after == 0 ? rc : MYR_OK);
 }
 
 void placing_cancel(struct myr_control *c, uint32_t id)
@@ -142,7 +228,24 @@ void placing_cancel(struct myr_control *c, uint32_t id)
     struct job *job = job_of(c, id);
     if (!job->ending) {
         job->ending = 1;
-        told(c, myr_queue_cancel(c->queue, now_s(c), id));
+        asked(c, id, myr_queue_cancel(c->queue, now_s(c), id));
+    }
+}
+
+/* What is ending is not held, nor does its priority matter. */
+void placing_hold(struct myr_control *c, uint32_t id, bool hold)
+{
+    MYR_ASSERT(!job_is_over(job_of(c, id)));
+    if (!job_of(c, id)->ending) {
+        asked(c, id, myr_queue_hold(c->queue, now_s(c), id, hold));
+    }
+}
+
+void placing_reprioritise(struct myr_control *c, uint32_t id, int32_t priority)
+{
+    MYR_ASSERT(!job_is_over(job_of(c, id)));
+    if (!job_of(c, id)->ending) {
+        asked(c, id, myr_queue_reprioritise(c->queue, now_s(c), id, priority));
     }
 }
 
@@ -241,7 +344,7 @@ bool placing_next(struct myr_control *c, struct myr_decision *ret)
         }
     }
     *ret = c->decisions.items[--c->decisions.count];
-    MYR_ASSERT(ret->job < c->jobs.count);
+    MYR_ASSERT(job_find(c, ret->job));
     MYR_ASSERT(c->lost.count == 0); /* what it decides it decides without them */
     return true;
 }

@@ -22,14 +22,16 @@ enum {
     TAG_TIMERS = SECTION_TAG('T', 'I', 'M', 'E'),
     TAG_QUEUE = SECTION_TAG('Q', 'U', 'E', 'U'),
     FORMAT = 1,
+    FORMAT_LATER = 2, /* of jobs and head: before it a job could wish nothing, and was never
+                       * forgotten */
 };
 
-_Static_assert(sizeof(struct myr_job_spec) == 48, "no padding");
+_Static_assert(sizeof(struct myr_job_spec) == 96, "no padding");
 _Static_assert(sizeof(struct rank) == 40, "no padding");
 _Static_assert(sizeof(struct node) == 56, "no padding");
-_Static_assert(sizeof(struct job) == 48 + 4 + 15 * 4 + 8 * 8, "no padding");
+_Static_assert(sizeof(struct job) == 96 + 4 + 15 * 4 + 8 * 8 + 2 * 4, "no padding");
 _Static_assert(sizeof(struct timer) == 16, "no padding");
-_Static_assert(sizeof(struct control_head) == 56, "no padding");
+_Static_assert(sizeof(struct control_head) == 64, "no padding");
 
 /* What the sizes of all other parts follow from. */
 struct about {
@@ -91,9 +93,9 @@ void myr_control_save(const struct myr_control *c, struct myr_buf *ret)
     myr_queue_save(c->queue, &queue);
     section_put(ret, TAG_ABOUT, FORMAT, &about, sizeof(about));
     section_put(ret, TAG_POLICY, FORMAT, &policy, sizeof(policy));
-    section_put(ret, TAG_HEAD, FORMAT, &c->head, sizeof(c->head));
+    section_put(ret, TAG_HEAD, FORMAT_LATER, &c->head, sizeof(c->head));
     section_put(ret, TAG_NODES, FORMAT, c->nodes, c->shape.nodes * sizeof(*c->nodes));
-    section_put(ret, TAG_JOBS, FORMAT, c->jobs.items, c->jobs.count * sizeof(*c->jobs.items));
+    section_put(ret, TAG_JOBS, FORMAT_LATER, c->jobs.items, c->jobs.count * sizeof(*c->jobs.items));
     section_put(ret, TAG_RANKS, FORMAT, c->ranks.items, c->ranks.count * sizeof(*c->ranks.items));
     section_put(ret, TAG_TIMERS, FORMAT, c->timers.items,
                 c->timers.count * sizeof(*c->timers.items));
@@ -117,7 +119,28 @@ uint64_t myr_control_hash(const struct myr_control *c)
 /* What was read, before it is believed. */
 struct parts {
     struct myr_str about, policy, head, nodes, jobs, ranks, timers, queue;
+    uint32_t version; /* of jobs and head */
 };
+
+/*
+ * Of the first version: the head lacks the number of jobs, and a job its wish, which stands at the
+ * end of what it asked for, and its id, which was its place.
+ */
+enum {
+    HEAD_PLAIN = offsetof(struct control_head, job_count),
+    JOB_PLAIN = offsetof(struct myr_job_spec, wish),
+    JOB_REST = offsetof(struct job, id) - sizeof(struct myr_job_spec),
+};
+
+static size_t job_bytes(const struct parts *parts)
+{
+    return parts->version == FORMAT_LATER ? sizeof(struct job) : JOB_PLAIN + JOB_REST;
+}
+
+static size_t head_bytes(const struct parts *parts)
+{
+    return parts->version == FORMAT_LATER ? sizeof(struct control_head) : HEAD_PLAIN;
+}
 
 /* Finds each part by its tag; nothing in it is looked at yet. */
 static int read_parts(struct myr_str bytes, struct parts *ret, struct myr_err *err)
@@ -142,11 +165,19 @@ static int read_parts(struct myr_str bytes, struct parts *ret, struct myr_err *e
         }
         for (size_t i = 0; i < MYR_ARRAY_COUNT(known); i++) {
             if (section.tag == known[i].tag) {
-                if (section.version != FORMAT) {
+                bool later = section.tag == TAG_JOBS || section.tag == TAG_HEAD;
+                uint32_t newest = later ? FORMAT_LATER : FORMAT;
+                if (section.version < FORMAT || section.version > newest) {
                     return myr_err_set(err, MYR_EVERSION,
-                                       "the snapshot's %s have version %u, version %d is expected",
-                                       known[i].name, section.version, FORMAT);
+                                       "the snapshot's %s have version %u, version %u is expected",
+                                       known[i].name, section.version, newest);
                 }
+                /* Both of one: two programs have not written one snapshot. */
+                if (later && ret->version > 0 && ret->version != section.version) {
+                    return myr_err_set(err, MYR_ECORRUPT,
+                                       "the snapshot's parts do not fit together");
+                }
+                ret->version = later ? section.version : ret->version;
                 *known[i].to = data;
             }
         }
@@ -170,14 +201,31 @@ static bool fits(struct myr_str part, size_t size, size_t count)
     return part.len / size == count && part.len % size == 0;
 }
 
+static void take_jobs(struct myr_control *c, const struct parts *parts)
+{
+    size_t bytes = job_bytes(parts), count = parts->jobs.len / bytes;
+    bool plain = parts->version == FORMAT;
+    myr_vec_reserve(&c->jobs, count);
+    for (size_t i = 0; i < count; i++) {
+        struct job job = {.id = (uint32_t)i};
+        const char *at = parts->jobs.data + i * bytes;
+        memcpy(&job, at, plain ? JOB_PLAIN : sizeof(job));
+        if (plain) {
+            memcpy((char *)&job + sizeof(job.spec), at + JOB_PLAIN, JOB_REST);
+        }
+        myr_vec_push(&c->jobs, job);
+    }
+    c->head.job_count = plain ? (uint32_t)count : c->head.job_count;
+}
+
 /* Bytes are copied before they are checked: the checks go through the arrays. */
 static void take_arrays(struct myr_control *c, const struct parts *parts)
 {
     MYR_ASSERT(fits(parts->nodes, sizeof(*c->nodes), c->shape.nodes));
-    MYR_ASSERT(parts->head.len == sizeof(c->head));
+    MYR_ASSERT(parts->head.len == head_bytes(parts));
     c->nodes = myr_xcalloc(c->shape.nodes, sizeof(*c->nodes));
     memcpy(c->nodes, parts->nodes.data, parts->nodes.len);
-    memcpy(&c->head, parts->head.data, sizeof(c->head));
+    memcpy(&c->head, parts->head.data, head_bytes(parts));
 #define TAKE(vec, part)                                      \
     do {                                                     \
         size_t count = (part).len / sizeof(*(vec)->items);   \
@@ -188,7 +236,7 @@ static void take_arrays(struct myr_control *c, const struct parts *parts)
         }                                                    \
         (vec)->count = count;                                \
     } while (0)
-    TAKE(&c->jobs, parts->jobs);
+    take_jobs(c, parts);
     TAKE(&c->ranks, parts->ranks);
     TAKE(&c->timers, parts->timers);
 #undef TAKE
@@ -214,7 +262,7 @@ static int take_parts(struct myr_control *c, const struct parts *parts, struct m
     /* Lengths are held against what 'about' says, before memory is taken for them. */
     if (about.nodes == 0 || !policy_in(&policy, &c->policy) ||
         !fits(parts->nodes, sizeof(struct node), about.nodes) ||
-        parts->jobs.len % sizeof(struct job) || parts->ranks.len % sizeof(struct rank) ||
+        parts->jobs.len % job_bytes(parts) || parts->ranks.len % sizeof(struct rank) ||
         parts->timers.len % sizeof(struct timer)) {
         return myr_err_set(err, MYR_ECORRUPT, "the snapshot's parts do not fit together");
     }
@@ -224,9 +272,10 @@ static int take_parts(struct myr_control *c, const struct parts *parts, struct m
         /* No state: counted again. */
         c->bad_nodes += c->nodes[n].bad;
     }
-    for (uint32_t j = 0; j < c->jobs.count; j++) {
+    for (size_t j = 0; j < c->jobs.count; j++) {
         /* Found again from the jobs: tokens name each job once. */
-        if (!myr_u64map_add(&c->tokens, c->jobs.items[j].spec.token, j)) {
+        const struct job *job = &c->jobs.items[j];
+        if (!myr_u64map_add(&c->tokens, job->spec.token, job->id)) {
             return myr_err_set(err, MYR_ECORRUPT, "the snapshot has two jobs of one token");
         }
     }
@@ -243,8 +292,7 @@ int myr_control_load(struct myr_str bytes, struct myr_control **ret, struct myr_
     struct parts parts = {};
     MYR_TRY(read_parts(bytes, &parts, err));
     if (parts.about.len != sizeof(struct about) ||
-        parts.policy.len != sizeof(struct policy_words) ||
-        parts.head.len != sizeof(struct control_head)) {
+        parts.policy.len != sizeof(struct policy_words) || parts.head.len != head_bytes(&parts)) {
         return myr_err_set(err, MYR_ECORRUPT, "the snapshot's parts have another size");
     }
     /* All zero can be freed, however far this comes. */

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "control_fixture.h"
 #include "sections.h"
@@ -206,7 +207,12 @@ WRONG(job_of_other_gpus, job->spec.gpus++)
 WRONG(job_of_another_tenant, job->spec.tenant++)
 WRONG(job_of_the_same_token, job->spec.token = c->jobs.items[1].spec.token)
 WRONG(job_list_beyond_the_end, job->first_rank = (uint32_t)c->ranks.count)
-WRONG(job_the_queue_knows_not, c->jobs.count--)
+WRONG(job_the_queue_knows_not, c->jobs.count--; c->head.job_count--)
+WRONG(job_twice, c->jobs.items[1].id = 0)
+WRONG(job_never_given, c->head.job_count--)
+WRONG(job_to_come, c->jobs.items[2].id = 3)
+WRONG(job_that_only_the_queue_knows, c->jobs.items[0] = c->jobs.items[1];
+      c->jobs.items[1] = c->jobs.items[2]; c->jobs.count--)
 WRONG(timer_of_no_kind, c->timers.items[0].kind = TIMER_JOB + 1)
 WRONG(timer_of_no_node, c->timers.items[0].kind = TIMER_NODE; c->timers.items[0].id = 8)
 WRONG(timer_of_no_job, c->timers.items[0].kind = TIMER_JOB; c->timers.items[0].id = 3)
@@ -328,6 +334,10 @@ static const struct {
     BOTH(job_of_the_same_token),
     BOTH(job_list_beyond_the_end),
     BOTH(job_the_queue_knows_not),
+    BOTH(job_twice),
+    BOTH(job_never_given),
+    BOTH(job_to_come),
+    BOTH(job_that_only_the_queue_knows),
     BOTH(timer_of_no_kind),
     BOTH(timer_of_no_node),
     BOTH(timer_of_no_job),
@@ -552,9 +562,31 @@ static void a_part_that_is_missing_or_too_long_is_named(void **state)
     myr_control_free(f.control);
 }
 
+/* Gangs that run, wait and are left beside nodes that are lost, as core version 8 has written. */
+static void a_state_of_an_older_core_is_read_and_lives_on(void **state)
+{
+    (void)state;
+    static char bytes[1 << 16];
+    gzFile file = gzopen(MYR_SOURCE_DIR "/tests/data/control-state-8.myr.gz", "rb");
+    int len = gzread(file, bytes, sizeof(bytes));
+    struct fixture f = {};
+    struct myr_err err = {};
+    assert_in_range(len, 40000, sizeof(bytes) - 1);
+    assert_int_equal(gzclose(file), Z_OK);
+    assert_int_equal(myr_control_load((struct myr_str){bytes, (size_t)len}, &f.control, &err),
+                     MYR_OK);
+    assert_int_equal(myr_control_jobs(f.control), 8);
+    f.now_ms = myr_control_now_ms(f.control);
+    wait_ms(&f, 4 * 3600000);
+    assert_int_equal(reload(f.control, &err), MYR_OK);
+    assert_int_equal(myr_control_refusals(f.control), 0);
+    myr_control_free(f.control);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_state_of_an_older_core_is_read_and_lives_on),
         cmocka_unit_test(a_new_state_knows_nobody),
         cmocka_unit_test(the_default_policy_is_the_one_that_is_documented),
         cmocka_unit_test(a_part_that_is_missing_or_too_long_is_named),

@@ -60,7 +60,7 @@ static bool slots_are_sound(const struct myr_control *c, size_t on_nodes)
         used += rank->state != RANK_FREE;
         if (rank->state > RANK_CLOSED || rank->released > 1 ||
             (rank->state != RANK_FREE &&
-             (rank->job >= c->jobs.count || rank->node >= c->shape.nodes))) {
+             (!job_find(c, rank->job) || rank->node >= c->shape.nodes))) {
             return false;
         }
     }
@@ -123,12 +123,12 @@ static bool state_fits(const struct job *job)
 }
 
 /* Flags, what was asked for, and times. */
-static bool job_is_sound(const struct myr_control *c, uint32_t id)
+static bool job_is_sound(const struct myr_control *c, const struct job *job)
 {
-    const struct job *job = &c->jobs.items[id];
+    uint32_t id = job->id;
     return job->taken <= 1 && job->ending <= 1 && job->confirmed <= 1 && job->steps <= 1 &&
            job->whole <= 1 && job->after <= AFTER_CANCELLED && job->epoch <= COUNT_MAX &&
-           job->failures <= COUNT_MAX && job->spec.restart < MYR_RESTARTS &&
+           job->failures <= COUNT_MAX && job->spec.restart < MYR_RESTARTS && job->spec.held <= 1 &&
            job->spec.after <= id && /* jobs wait only for jobs that came before them */
            has_been(c, job->submitted_ms) && may_have_been(c, job->started_ms) &&
            has_been(c, job->progress_ms) && may_have_been(c, job->stopped_ms) &&
@@ -142,10 +142,9 @@ struct counted {
 };
 
 /* One of the two lists of a job: each rank is its own, and has a state that lasts. */
-static bool list_is_sound(const struct myr_control *c, uint32_t id, bool old, size_t *listed,
-                          struct counted *ret)
+static bool list_is_sound(const struct myr_control *c, const struct job *job, bool old,
+                          size_t *listed, struct counted *ret)
 {
-    const struct job *job = &c->jobs.items[id];
     uint32_t first = 0;
     *ret = (struct counted){.last = MYR_NONE};
     for (uint32_t at = old ? job->first_old : job->first_rank; at != MYR_NONE;
@@ -157,7 +156,7 @@ static bool list_is_sound(const struct myr_control *c, uint32_t id, bool old, si
         const struct rank *rank = &c->ranks.items[at];
         bool epoch = old ? rank->epoch > 0 && rank->epoch <= job->epoch : rank->epoch == job->epoch;
         /* Nobody waits for tests of what is left behind. */
-        if (rank->state < RANK_STARTING || rank->job != id || rank->old != old || !epoch ||
+        if (rank->state < RANK_STARTING || rank->job != job->id || rank->old != old || !epoch ||
             rank->suspect > !old || rank->gpus == 0 || (!old && rank->first != first)) {
             return false;
         }
@@ -175,14 +174,14 @@ static bool list_is_sound(const struct myr_control *c, uint32_t id, bool old, si
 static bool jobs_are_sound(const struct myr_control *c)
 {
     size_t listed = 0, used = 0;
-    for (uint32_t j = 0; j < c->jobs.count; j++) {
+    for (size_t j = 0; j < c->jobs.count; j++) {
         const struct job *job = &c->jobs.items[j];
         struct counted now, old;
-        if (!list_is_sound(c, j, false, &listed, &now) ||
-            !list_is_sound(c, j, true, &listed, &old) || now.ranks != job->ranks ||
+        if (!list_is_sound(c, job, false, &listed, &now) ||
+            !list_is_sound(c, job, true, &listed, &old) || now.ranks != job->ranks ||
             now.open != job->open || now.up != job->up || now.suspects != job->suspects ||
             now.last != job->last_rank || old.open != job->old_open || old.open != old.ranks ||
-            !job_is_sound(c, j)) {
+            !job_is_sound(c, job)) {
             return false;
         }
     }
@@ -197,7 +196,7 @@ static bool timer_is_known(const struct myr_control *c, const struct timer *time
 {
     /* One that is due before all time would be due for ever. */
     return timer->kind <= TIMER_JOB && timer->at_ms >= 0 &&
-           timer->id < (timer->kind == TIMER_JOB ? c->jobs.count : c->shape.nodes);
+           timer->id < (timer->kind == TIMER_JOB ? c->head.job_count : c->shape.nodes);
 }
 
 /* A heap, in which every deadline has its timer: one that has none would never come. */
@@ -219,10 +218,11 @@ static bool timers_are_sound(const struct myr_control *c)
     for (size_t i = 0; i < c->timers.count; i++) {
         bool is_job = items[i].kind == TIMER_JOB;
         uint32_t id = items[i].id;
-        int64_t deadline_ms = is_job ? c->jobs.items[id].deadline_ms : c->nodes[id].deadline_ms;
+        const struct job *job = is_job ? job_find(c, id) : NULL;
+        int64_t deadline_ms = !is_job ? c->nodes[id].deadline_ms : job ? job->deadline_ms : -1;
         /* Others are out of date: they may lie in the heap, and are passed over. */
         if (deadline_ms == items[i].at_ms) {
-            myr_bitset_add(&timed, is_job ? nodes + id : id);
+            myr_bitset_add(&timed, is_job ? nodes + (uint32_t)(job - c->jobs.items) : id);
         }
     }
     bool sound = true;
@@ -279,7 +279,7 @@ static bool rest_is_sound(const struct myr_control *c)
            head->planted < MYR_PLANTED_COUNT && head->steady_ms >= 0 &&
            head->steady_ms < TIME_MAX && head->wall_ms >= 0 && head->wall_ms < TIME_MAX &&
            head->events <= INT64_MAX && /* numbers of events never come again */
-           may_come(head->reconnect_ms) && myr_queue_jobs(c->queue) == c->jobs.count;
+           may_come(head->reconnect_ms) && myr_queue_jobs(c->queue) == head->job_count;
 }
 
 /*
@@ -291,31 +291,54 @@ static bool waits_in_vain(const struct myr_control *c, const struct job *job)
     bool vain = false;
     /* Jobs wait only for jobs that came before them: it ends. */
     while (!vain && job->spec.after > 0) {
-        job = &c->jobs.items[job->spec.after - 1];
+        job = job_find(c, job->spec.after - 1);
+        if (!job) {
+            return false; /* it was done */
+        }
         vain = job->ending && job->after == AFTER_CANCELLED;
     }
     return vain;
 }
 
+/* Of a job that goes on: it has a run here just where the queue has it on nodes, and the same. */
+static bool runs_agree(const struct job *job, const struct myr_job_view *view)
+{
+    bool on = view->state == MYR_JOB_RUNS || view->state == MYR_JOB_STARTING;
+    bool run = job->ranks > 0 && !job->taken;
+    return job_is_over(job) || job->ending ||
+           (on == run && (!run || view->epoch == job->run) &&
+            (!run || (view->state == MYR_JOB_RUNS) == job->confirmed));
+}
+
+/* Forgotten by the queue it must be over, or as good as that; else both tell the same. */
+static bool job_agrees(const struct myr_control *c, uint32_t id)
+{
+    const struct job *job = job_find(c, id);
+    struct myr_job_view view;
+    if (myr_queue_view(c->queue, id, &view) < 0) {
+        return !job || job_is_over(job) || waits_in_vain(c, job);
+    }
+    if (!job) {
+        return false; /* what is forgotten here is forgotten there */
+    }
+    uint32_t least = job->spec.gpus_min ? job->spec.gpus_min : job->spec.gpus;
+    return view.epoch <= COUNT_MAX && job->run <= view.epoch && job->unrun <= view.epoch &&
+           view.gpus >= least && view.gpus <= job->spec.gpus && job->spec.tenant == view.tenant &&
+           runs_agree(job, &view);
+}
+
 /* The core's jobs, nodes and time are those that the queue knows. */
 static bool queue_agrees(const struct myr_control *c)
 {
-    for (uint32_t j = 0; j < c->jobs.count; j++) {
-        const struct job *job = &c->jobs.items[j];
-        struct myr_job_view view;
-        bool known = myr_queue_view(c->queue, j, &view) == MYR_OK;
-        /* Forgotten by the queue it must be over, or as good as that; else both tell the same. */
-        if (known && (view.epoch > COUNT_MAX || job->run > view.epoch || job->unrun > view.epoch ||
-                      job->spec.gpus != view.gpus || job->spec.tenant != view.tenant)) {
-            return false;
-        }
-        if (!known && !job_is_over(job) && !waits_in_vain(c, job)) {
+    /* A planted fault is that they are not: such a state lives on until it is found. */
+    for (uint32_t j = 0; j < c->head.job_count && !c->head.planted; j++) {
+        if (!job_agrees(c, j)) {
             return false;
         }
     }
     for (size_t i = 0; i < c->ranks.count; i++) {
         const struct rank *rank = &c->ranks.items[i];
-        if (rank->state != RANK_FREE && rank->run > c->jobs.items[rank->job].run) {
+        if (rank->state != RANK_FREE && rank->run > job_of(c, rank->job)->run) {
             return false;
         }
     }
@@ -339,11 +362,23 @@ static bool queue_agrees(const struct myr_control *c)
     return agrees;
 }
 
+/* Before anything looks for a job: their ids count up, and are all given. */
+static bool ids_are_sound(const struct myr_control *c)
+{
+    for (size_t j = 0; j < c->jobs.count; j++) {
+        uint32_t id = c->jobs.items[j].id;
+        if (id >= c->head.job_count || (j > 0 && id <= c->jobs.items[j - 1].id)) {
+            return false;
+        }
+    }
+    return c->head.job_count <= COUNT_MAX;
+}
+
 /* In an order in which each may rely on those before it. */
 bool state_is_sound(const struct myr_control *c)
 {
     MYR_ASSERT(c->nodes && c->queue && c->shape.nodes > 0); /* refused before, where they miss */
     MYR_ASSERT(c->decisions.count == 0 && c->left.count == 0 && c->lost.count == 0);
-    return rest_is_sound(c) && timers_are_sound(c) && ranks_are_sound(c) && jobs_are_sound(c) &&
-           queue_agrees(c);
+    return ids_are_sound(c) && rest_is_sound(c) && timers_are_sound(c) && ranks_are_sound(c) &&
+           jobs_are_sound(c) && queue_agrees(c);
 }

@@ -5,11 +5,15 @@
  *   timers    deadlines
  *   ranks     slots and lists of ranks
  *   orders    what agents are told of an incarnation
+ *   tries     how often a job is started again, and when
  *   placing   the queue: everything that the core asks of it or tells it
  *   submit    a job that is asked for
  *   again     a controller or a node that is there again
  *   jobs      a job from its first start to its end
+ *   forget    jobs that are long over
+ *   people    what is asked of a job that is there
  *   nodes     a node from its first word to its repair, and what that means for its jobs
+ *   blame     nodes of a job that are looked at, since it is late or hangs
  *   holds     what is true between events
  *   core      one event
  *   sound     whether a state that was read can be
@@ -94,16 +98,19 @@ struct job {
     uint32_t old_open;               /* ranks of those that may still run */
     uint32_t suspects;               /* ranks on nodes under test */
     uint32_t failures;               /* that count against its retries */
-    uint32_t unrun;     /* a run of the queue's that never came to be and is not yet told of; 0 */
-    uint32_t whole;     /* all ranks of this incarnation have been up */
-    uint16_t confirmed; /* the queue was told that this run of it is up */
-    uint16_t steps;     /* this incarnation has made some */
+    uint32_t unrun;    /* a run of the queue's that never came to be and is not yet told of; 0 */
+    uint32_t whole;    /* all ranks of this incarnation have been up */
+    uint8_t confirmed; /* the queue was told that this run of it is up */
+    uint8_t tries;     /* incarnations in a row that came to nothing: the next one waits for it */
+    uint8_t steps;     /* this incarnation has made some */
+    uint8_t unused;    /* 0 */
     int64_t step, saved_step;         /* as ranks tell: done, and in the last checkpoint */
     int64_t submitted_ms, started_ms; /* -1: not yet */
     int64_t progress_ms;              /* of the last step, or start */
     int64_t stopped_ms;               /* since when no progress is possible; -1: it may be */
     int64_t deadline_ms;              /* start window, hang or retry; -1: none */
     int64_t grace_ms;                 /* who is told to stop may save until then */
+    uint32_t id, unused_id;           /* 0 */
 };
 
 /* A deadline; one that is no longer meant is passed over when it comes up. */
@@ -123,6 +130,7 @@ struct control_head {
     uint32_t drained, approved; /* nodes out for faults; drains allowed beside the limit */
     uint32_t noticed;           /* the limit was told of */
     uint32_t planted;           /* enum myr_planted: a fault for the twin to find */
+    uint32_t job_count, unused; /* ids given; 0 */
 };
 
 struct myr_control {
@@ -130,8 +138,8 @@ struct myr_control {
     struct myr_control_policy policy;
     uint32_t tenants;
     struct control_head head;
-    struct node *nodes; /* by node */
-    MYR_VEC(struct job) jobs;
+    struct node *nodes;       /* by node */
+    MYR_VEC(struct job) jobs; /* in the order of their ids; those long over are forgotten */
     MYR_VEC(struct rank) ranks;
     MYR_VEC(struct timer) timers; /* a binary heap */
     struct myr_u64map tokens;     /* to jobs; rebuilt from them */
@@ -146,10 +154,37 @@ struct myr_control {
     bool dirty;                             /* the queue has something to decide */
 };
 
+/*
+ * NULL: no such job, or one that is forgotten. Ids count up, so its place lies between what it
+ * would be if only jobs before it were forgotten, and only jobs behind it: mostly that is one
+ * place.
+ */
+static inline struct job *job_find(const struct myr_control *c, uint32_t id)
+{
+    size_t count = c->jobs.count;
+    struct job *items = c->jobs.items;
+    if (count == 0 || id < items[0].id || id > items[count - 1].id) {
+        return NULL;
+    }
+    size_t behind = items[count - 1].id - id;
+    size_t low = behind < count ? count - 1 - behind : 0;
+    size_t high = id - items[0].id < count ? id - items[0].id : count - 1;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (items[middle].id < id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return items[low].id == id ? &items[low] : NULL;
+}
+
 static inline struct job *job_of(const struct myr_control *c, uint32_t id)
 {
-    MYR_ASSERT(id < c->jobs.count);
-    return &c->jobs.items[id];
+    struct job *job = job_find(c, id);
+    MYR_ASSERT(job);
+    return job;
 }
 
 static inline struct node *node_of(const struct myr_control *c, uint32_t id)
@@ -173,6 +208,16 @@ static inline bool rank_is_open(const struct rank *rank)
 static inline bool job_is_over(const struct job *job)
 {
     return job->state >= MYR_CONTROL_DONE;
+}
+
+/* An elastic job may have fewer GPUs than it asks for; ranks are numbered through its nodes. */
+static inline uint32_t job_gpus(const struct myr_control *c, const struct job *job)
+{
+    if (job->last_rank == MYR_NONE) {
+        return job->spec.gpus;
+    }
+    const struct rank *last = slot_of(c, job->last_rank);
+    return last->first + (uint32_t)__builtin_popcountll(last->gpus);
 }
 
 /* effects.c */
@@ -209,19 +254,36 @@ void launch(struct myr_control *c, uint32_t id);
 /* Ranks that nobody heard of are left behind; the others go. */
 void leave_ranks(struct myr_control *c, uint32_t id);
 
+/* tries.c */
+/* When the job may start again; 0: at any time. */
+int64_t try_again_ms(const struct job *job);
+/* All its ranks are its own and run nowhere: they are started when it is time. */
+void try_later(struct myr_control *c, uint32_t id);
+/* A failure counts against its retries; an incarnation that came to nothing delays the next. */
+void try_failed(struct myr_control *c, struct job *job);
+void try_count(struct myr_control *c, struct job *job);
+
 /* placing.c */
 /* False: it can never be placed. */
 bool placing_submit(struct myr_control *c, const struct myr_job_spec *spec);
 /* The clock has stepped: dates are moments of the clock. */
 void placing_redate(struct myr_control *c);
 void placing_started(struct myr_control *c, uint32_t id);
-void placing_start_failed(struct myr_control *c, uint32_t id, uint32_t node);
 /* The rank at slot 'id' is gone; its GPUs are the queue's again, unless the job starts in place. */
 void placing_gone(struct myr_control *c, uint32_t id);
 void placing_done(struct myr_control *c, uint32_t id);
 void placing_cancel(struct myr_control *c, uint32_t id);
-/* A start that was decided cannot be: this node of the gang is not to be used. */
-void placing_refuse(struct myr_control *c, const struct myr_decision *start, uint32_t node);
+void placing_hold(struct myr_control *c, uint32_t id, bool hold);
+void placing_reprioritise(struct myr_control *c, uint32_t id, int32_t priority);
+/* Whether nodes of the gang that the queue has for a job may be started on. */
+enum place_fit {
+    PLACE_FIT,
+    PLACE_UNHEARD, /* one is silent, and may be back; or lost, and the queue is about to know */
+    PLACE_UNFIT,   /* one is not to be used: drained, under test, doubted */
+};
+enum place_fit placing_fit(const struct myr_control *c, uint32_t id);
+/* This run cannot start there, or go on: the queue finds other nodes for those that are unfit. */
+void placing_mend(struct myr_control *c, uint32_t id, uint32_t run);
 /* Nothing of that run of a job that is over runs anywhere. */
 void placing_over(struct myr_control *c, uint32_t id, uint32_t run);
 void placing_node(struct myr_control *c, uint32_t id, bool gone, bool shut);
@@ -251,10 +313,13 @@ bool job_exited(struct myr_control *c, const struct myr_event *event);
 void job_step(struct myr_control *c, const struct myr_event *event);
 /* Every rank is ordered to stop; 'after' says what for, and the more final one wins. */
 void job_halt(struct myr_control *c, uint32_t id, enum after after, uint32_t grace_s);
-/* A node did not start its ranks: the whole gang is taken back. */
-void job_start_failed(struct myr_control *c, uint32_t id, uint32_t node);
-/* Something of it broke: all ranks are stopped, and it starts again or is given up. */
-void job_failed(struct myr_control *c, uint32_t id);
+/* Not all nodes have started its ranks: the whole gang is taken back, and starts again. */
+void job_start_failed(struct myr_control *c, uint32_t id);
+/*
+ * Something of it broke: all ranks are stopped, and it starts again or is given up. Its 'own': for
+ * all that is known, and not its node's; then it starts again the later the less it has worked.
+ */
+void job_failed(struct myr_control *c, uint32_t id, bool own);
 /* The job waits for a test of the node of the rank at this slot before it goes on. */
 void job_suspect(struct myr_control *c, uint32_t at);
 void job_cleared(struct myr_control *c, uint32_t at);
@@ -265,15 +330,32 @@ void job_settle(struct myr_control *c, uint32_t id);
 /* A run that never came to be is told of when nothing old is in its way any more. */
 void job_unrun(struct myr_control *c, uint32_t id);
 
+/* forget.c: jobs that have been over for long go, when they are the most; once an event. */
+void jobs_forget(struct myr_control *c);
+
+/* people.c: it is to end, to be held or let go, or has another priority. */
+void job_ask(struct myr_control *c, const struct myr_event *event);
+
 /* deadlines.c */
-/* True: it hangs, and its nodes are to be looked at. */
-bool job_deadline(struct myr_control *c, uint32_t id);
+/* What its nodes are to be looked at for. */
+enum job_due {
+    DUE_NOTHING,
+    DUE_HUNG, /* all of them are, and it is being stopped */
+    DUE_LATE, /* its start window is over: those that did not answer are, and it is to be stopped */
+};
+enum job_due job_deadline(struct myr_control *c, uint32_t id);
 
 /* again.c */
 /* A controller begins: time without one counts for nothing, and orders are given again. */
 void job_takeover(struct myr_control *c);
 /* What must not run on a node that is heard again is ordered to stop. */
 void job_node_back(struct myr_control *c, uint32_t node);
+
+/* blame.c */
+/* A job is not up in time: it is taken back, and nodes that have not answered are tested. */
+void node_blame_late(struct myr_control *c, uint32_t job);
+/* A job hangs: all its nodes are tested. */
+void node_blame_all(struct myr_control *c, uint32_t job);
 
 /* nodes.c */
 void node_joined(struct myr_control *c, const struct myr_event *event);
@@ -289,8 +371,6 @@ void node_approve(struct myr_control *c, int64_t count);
 void node_deadline(struct myr_control *c, uint32_t id);
 /* A rank of a job ended badly there: test it, or give it up; 'certain': it says so itself. */
 void node_blame(struct myr_control *c, uint32_t id, uint32_t job, bool certain);
-/* A job hangs: all its nodes are tested. */
-void node_blame_all(struct myr_control *c, uint32_t job);
 /* A controller begins: silence is counted anew. */
 void node_takeover(struct myr_control *c);
 /* Its state follows from what is known; who has what to do there is told. */

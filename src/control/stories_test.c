@@ -157,6 +157,22 @@ static void rank_does(struct life *l, enum myr_event_kind kind, uint32_t code)
 
 /* --- what people and time do */
 
+/* Some are of a layout, some of no layout that there is, some only want to lie together. */
+static struct myr_job_wish wish_of(struct life *l, uint32_t gpus)
+{
+    struct myr_job_wish wish = {
+        .order = {MYR_AXIS_TP, MYR_AXIS_CP, MYR_AXIS_EP, MYR_AXIS_DP, MYR_AXIS_PP}};
+    wish.tp = one_in(l, 2) ? 8 : 1 + below(l, 4);
+    wish.cp = wish.ep = 1;
+    wish.pp = 1 + below(l, 3);
+    wish.dp = gpus / (wish.tp * wish.pp) + one_in(l, 9);
+    if (one_in(l, 2)) {
+        wish = (struct myr_job_wish){.within = (uint8_t)below(l, MYR_LEVEL_COUNT + 2),
+                                     .leaf_max = below(l, 4)};
+    }
+    return wish;
+}
+
 static void submit_some(struct life *l)
 {
     uint32_t jobs = myr_control_jobs(l->f.control);
@@ -173,6 +189,12 @@ static void submit_some(struct life *l)
         .lease_s = one_in(l, 40) ? MYR_LEASE_S_MAX + below(l, 2) : 20 + below(l, 60),
         .limit_s = below(l, 3) ? 0 : (int64_t)below(l, 400) - 2,
         .after = after ? 1 + below(l, jobs + one_in(l, 8)) : 0};
+    spec.held = (uint8_t)(one_in(l, 9) + one_in(l, 60));
+    spec.gpus_min = one_in(l, 6) ? 1 + below(l, spec.gpus + one_in(l, 9)) : 0;
+    if (one_in(l, 5)) {
+        spec.gpus = one_in(l, 2) ? 8 * (1 + below(l, l->nodes)) : spec.gpus;
+        spec.wish = wish_of(l, spec.gpus);
+    }
     happens(l, (struct myr_event){.kind = MYR_EVENT_SUBMIT, .spec = spec});
 }
 
@@ -180,7 +202,7 @@ static void people_ask(struct life *l, uint32_t node)
 {
     uint32_t jobs = myr_control_jobs(l->f.control);
     int64_t start_s = l->f.now_ms / 1000 + below(l, 200) - 20;
-    switch (below(l, 6)) {
+    switch (below(l, 8)) {
     case 0:
         to_node(l, one_in(l, 2) ? MYR_EVENT_DRAIN : MYR_EVENT_UNDRAIN, node, 0);
         return;
@@ -200,6 +222,20 @@ static void people_ask(struct life *l, uint32_t node)
         return;
     case 4:
         to_node(l, MYR_EVENT_HOLD, node, below(l, MYR_HOLDS));
+        return;
+    case 5:
+        if (jobs > 0) {
+            happens(l, (struct myr_event){.kind = MYR_EVENT_HOLD_JOB,
+                                          .job = below(l, jobs),
+                                          .code = one_in(l, 2)});
+        }
+        return;
+    case 6:
+        if (jobs > 0) {
+            happens(l, (struct myr_event){.kind = MYR_EVENT_PRIORITY,
+                                          .job = below(l, jobs),
+                                          .value = (int64_t)below(l, 201) - 100});
+        }
         return;
     default:
         happens(l, (struct myr_event){.kind = MYR_EVENT_MAINTAIN,

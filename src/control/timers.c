@@ -58,8 +58,15 @@ static void pop(struct myr_control *c)
 /* Where the deadline itself is kept. */
 static int64_t *deadline_of(const struct myr_control *c, enum timer_kind kind, uint32_t id)
 {
-    MYR_ASSERT(id < (kind == TIMER_JOB ? c->jobs.count : c->shape.nodes));
-    return kind == TIMER_JOB ? &c->jobs.items[id].deadline_ms : &c->nodes[id].deadline_ms;
+    MYR_ASSERT(id < (kind == TIMER_JOB ? c->head.job_count : c->shape.nodes));
+    return kind == TIMER_JOB ? &job_of(c, id)->deadline_ms : &c->nodes[id].deadline_ms;
+}
+
+/* Not out of date: it is the deadline that the job or node has; who is forgotten has none. */
+static bool is_meant(const struct myr_control *c, const struct timer *timer)
+{
+    bool gone = timer->kind == TIMER_JOB && !job_find(c, timer->id);
+    return !gone && *deadline_of(c, (enum timer_kind)timer->kind, timer->id) == timer->at_ms;
 }
 
 /* Set to what it is already, it needs no second entry. */
@@ -87,7 +94,7 @@ static void tidy(struct myr_control *c)
         /* Checked at the top alone: all of it would cost too much each time. */
         MYR_ASSERT(c->timers.count < 2 || !timer_before(top + 1, top));
         MYR_ASSERT(c->timers.count < 3 || !timer_before(top + 2, top));
-        if (*deadline_of(c, (enum timer_kind)top->kind, top->id) == top->at_ms) {
+        if (is_meant(c, top)) {
             return;
         }
         pop(c);

@@ -309,7 +309,7 @@ static void what_is_told_is_what_would_happen(void **state)
         print_message("answered in any order, %s: %u of %u\n", names[k], right[k], asked[k]);
         assert_true(right[k] * 100 >= asked[k] * 95);
     }
-    assert_true(moves > QUESTIONS / 2 && waits > QUESTIONS / 2 && starts > QUESTIONS / 2);
+    assert_true(moves > QUESTIONS / 2 && waits > QUESTIONS / 2 && starts > 0);
 }
 
 int main(void)

@@ -19,7 +19,12 @@ int api_cluster(struct request *request, struct myr_buf *ret, struct myr_err *er
 int api_jobs(struct request *request, struct myr_buf *ret, struct myr_err *err);
 int api_job(struct request *request, struct myr_buf *ret, struct myr_err *err);
 int api_submit(struct request *request, struct myr_buf *ret, struct myr_err *err);
+/* One job, with its file as it was submitted. */
+void api_put_job(const struct server *server, uint32_t id, struct myr_buf *ret);
 int api_cancel(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_hold(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_release(struct request *request, struct myr_buf *ret, struct myr_err *err);
+int api_top(struct request *request, struct myr_buf *ret, struct myr_err *err);
 int api_logs(struct request *request, struct myr_buf *ret, struct myr_err *err);
 int api_explain(struct request *request, struct myr_buf *ret, struct myr_err *err);
 int api_queue(struct request *request, struct myr_buf *ret, struct myr_err *err);

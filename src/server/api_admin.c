@@ -245,7 +245,7 @@ static void put_states(const struct server *server, struct myr_buf *ret)
         nodes[myr_control_node(server->control, id).state]++;
     }
     for (uint32_t id = 0; id < myr_control_jobs(server->control); id++) {
-        jobs[myr_control_job(server->control, id).state]++;
+        jobs[rows_job_view(server, id).state]++;
     }
     myr_buf_puts(ret, "# HELP myriad_nodes nodes by state\n# TYPE myriad_nodes gauge\n");
     for (int i = 0; i < MYR_NODE_STATES; i++) {

@@ -321,7 +321,7 @@ int api_frame(struct request *request, struct myr_buf *ret, struct myr_err *err)
         memset(shades, (char)ground, sizeof(shades));
         /* A node that is not well shows that, whatever lies on it. */
         for (uint32_t i = 0; ground == SHADE_FREE && i < count && i < NODE_JOBS; i++) {
-            enum shade shade = shade_of_job(myr_control_job(server->control, ranks[i].job).state);
+            enum shade shade = shade_of_job(rows_job_view(server, ranks[i].job).state);
             for (uint32_t g = 0; g < each; g++) {
                 shades[g] = ranks[i].gpus >> g & 1 ? (char)shade : shades[g];
             }
@@ -347,7 +347,7 @@ int api_cluster(struct request *request, struct myr_buf *ret, struct myr_err *er
         nodes[myr_control_node(server->control, id).state]++;
     }
     for (uint32_t id = 0; id < myr_control_jobs(server->control); id++) {
-        jobs[myr_control_job(server->control, id).state]++;
+        jobs[rows_job_view(server, id).state]++;
     }
     /* By what tenants have, which needs no walk over all ranks. */
     for (size_t i = 0; i < server->rows.tenants.count; i++) {

@@ -12,9 +12,9 @@
 
 /* In the order in which errors name them; docs/server.md says what each means. */
 static const char *const keys[] = {
-    "cluster", "world",  "nodes",  "gpus_per_node", "nodes_per_leaf", "http",
-    "agents",  "policy", "spares", "pretend",       "beat_ms",        "speed",
-    "fence",   "power",  "faults", "slurm",         "etcd",           "fence_timeout_s",
+    "cluster", "world",  "nodes",   "gpus_per_node",   "nodes_per_leaf", "http",  "agents",
+    "policy",  "spares", "pretend", "beat_ms",         "speed",          "fence", "power",
+    "faults",  "slurm",  "etcd",    "fence_timeout_s", "starve_h",
 };
 static const char *const etcd_keys[] = {"endpoints", "prefix", "ca", "certificate", "key", "ttl_s"};
 static const char *const slurm_keys[] = {"partition", "conf",      "bin",      "spool",
@@ -232,6 +232,7 @@ static int read_top(const struct myr_doc *top, struct config *ret, struct myr_er
     MYR_TRY(read_count(top, "nodes_per_leaf", 1, 1024, &ret->nodes_per_leaf, err));
     /* Behind the nodes: one of them at least must be left for jobs. */
     MYR_TRY(read_count(top, "spares", 0, ret->node_count - 1, &ret->spares, err));
+    MYR_TRY(read_count(top, "starve_h", 0, 8760, &ret->starve_h, err));
     MYR_TRY(read_count(top, "beat_ms", 50, 60000, &ret->beat_ms, err));
     MYR_TRY(read_choice(top, "world", world_names, WORLD_COUNT, &world, err));
     MYR_TRY(read_choice(top, "policy", policies, MYR_ARRAY_COUNT(policies), &policy, err));
@@ -272,6 +273,7 @@ static struct config defaults(void)
         .gpus_per_node = 8,
         .nodes_per_leaf = 16,
         .beat_ms = 1000,
+        .starve_h = 24,
         .kw_per_gpu = 1.3,
         .price_kwh = 0.6,
         .currency = "CNY",

@@ -94,6 +94,7 @@ static void what_is_absent_is_as_the_manual_says(void **state)
     assert_string_equal(c.faults, "rsc-1");
     assert_string_equal(c.fence, "");
     assert_int_equal(c.fence_timeout_s, 60);
+    assert_int_equal(c.starve_h, 24);
     config_done(&c);
 }
 
@@ -191,6 +192,7 @@ static void numbers_have_their_limits(void **state)
         {"nodes_per_leaf", "0", "1", "1024", "1025", ""},
         {"spares", "-1", "0", "3", "4", ""},
         {"beat_ms", "49", "50", "60000", "60001", ""},
+        {"starve_h", "-1", "0", "8760", "8761", ""},
         {"fence_timeout_s", "0", "1", "3600", "3601", ""},
         {"speed", "0.009", "0.01", "10000", "10001", ""},
         {"power: {kw_per_gpu", "-0.1", "0", "100", "100.1", "}"},

@@ -135,8 +135,13 @@ static void learn_states(struct server *server)
     for (uint32_t id = 0; id < count; id++) {
         struct job_row *row = rows_job(server, id);
         struct myr_control_job job = myr_control_job(server->control, id);
-        if (row) {
+        if (row && !job.forgotten) {
             row->state = (uint8_t)job.state;
+        }
+        /* Ended before rows kept how: now they do. */
+        if (row && !job.forgotten && job.state >= MYR_CONTROL_DONE && !row->last.spec.gpus) {
+            row->last = job;
+            rows_put_job(server, id);
         }
     }
     /* Of jobs that the core never took: a server died between the two. */
@@ -252,32 +257,6 @@ bool desk_post(struct server *server, const struct myr_event *event)
     return true;
 }
 
-/* One that the core refuses has changed nothing, and is not part of the journal. */
-static void take(struct server *server, const struct myr_event *event)
-{
-    struct myr_err err = {};
-    uint32_t count;
-    int64_t now_ms = core_ms(server);
-    MYR_ASSERT(!server->stuck); /* nothing is taken before the last is kept */
-    if (myr_control_step(server->control, now_ms, event, &err) < 0) {
-        server->refused_events++;
-        /* An agent that talks nonsense fills no log. */
-        if (server->refusals_said++ < REFUSALS_SAID) {
-            log_say("warning", "the core refused %s: %s",
-                    myr_event_kind_name((enum myr_event_kind)event->kind), err.message);
-        }
-        return;
-    }
-    server->events++;
-    server->since_snapshot++;
-    MYR_ASSERT(server->since_snapshot <= server->events);
-    myr_journal_put(server->control, now_ms, event, &server->journal);
-    const struct myr_effect *effects = myr_control_effects(server->control, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        myr_vec_push(&server->outbox, effects[i]);
-    }
-}
-
 /* Usage up to now by the old number of GPUs, from now on by the new one. */
 static void count_gpus(struct server *server, const struct myr_effect *effect, bool more)
 {
@@ -332,7 +311,10 @@ static void note_where(struct server *server, uint32_t id, struct job_row *row)
     MYR_ASSERT(row->where_count <= count);
 }
 
-/* What the rows keep of it; before the commit, so that it is part of it. */
+/*
+ * What the rows keep of it; before the commit, so that it is part of it, and before the next event,
+ * with which the core may forget a job that is over.
+ */
 static void note(struct server *server, const struct myr_effect *effect)
 {
     MYR_ASSERT(effect->kind < MYR_EFFECT_KINDS);
@@ -353,11 +335,39 @@ static void note(struct server *server, const struct myr_effect *effect)
         rows_put_job(server, effect->job);
     } else if (effect->state >= MYR_CONTROL_DONE) {
         row->ended_ms = core_ms(server);
+        row->last = myr_control_job(server->control, effect->job);
         rows_put_job(server, effect->job);
         /* A store that was mended by hand may name one that is not there. */
         if (row->tenant < server->rows.tenants.count) {
             rows_put_tenant(server, row->tenant);
         }
+    }
+}
+
+/* One that the core refuses has changed nothing, and is not part of the journal. */
+static void take(struct server *server, const struct myr_event *event)
+{
+    struct myr_err err = {};
+    uint32_t count;
+    int64_t now_ms = core_ms(server);
+    MYR_ASSERT(!server->stuck); /* nothing is taken before the last is kept */
+    if (myr_control_step(server->control, now_ms, event, &err) < 0) {
+        server->refused_events++;
+        /* An agent that talks nonsense fills no log. */
+        if (server->refusals_said++ < REFUSALS_SAID) {
+            log_say("warning", "the core refused %s: %s",
+                    myr_event_kind_name((enum myr_event_kind)event->kind), err.message);
+        }
+        return;
+    }
+    server->events++;
+    server->since_snapshot++;
+    MYR_ASSERT(server->since_snapshot <= server->events);
+    myr_journal_put(server->control, now_ms, event, &server->journal);
+    const struct myr_effect *effects = myr_control_effects(server->control, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        note(server, &effects[i]);
+        myr_vec_push(&server->outbox, effects[i]);
     }
 }
 
@@ -467,9 +477,6 @@ int desk_run(struct server *server, struct myr_err *err)
         memmove(server->inbox.items, server->inbox.items + count,
                 (server->inbox.count - count) * sizeof(*server->inbox.items));
         server->inbox.count -= count;
-    }
-    for (size_t i = 0; i < server->outbox.count; i++) {
-        note(server, &server->outbox.items[i]);
     }
     if (server->journal.len > 0) {
         journal_key(server->journal_next++, key);

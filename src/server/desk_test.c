@@ -282,12 +282,16 @@ static void earlier_incarnations_are_remembered(void **state)
     for (uint32_t i = 0; i < 1022; i++) { /* of 3 nodes, then all others of 2 */
         row->past[i] = (struct myr_control_rank){.node = i, .epoch = i < 3 ? 900 : 901 + i / 2};
     }
-    desk_post(server, &(struct myr_event){.kind = MYR_EVENT_EXIT,
-                                          .node = row->where[0].node,
-                                          .job = id,
-                                          .epoch = 1,
-                                          .boot = 1,
-                                          .code = 1});
+    struct myr_event event = {.kind = MYR_EVENT_STEP, /* after one it starts again at once */
+                              .node = row->where[0].node,
+                              .job = id,
+                              .epoch = 1,
+                              .boot = 1,
+                              .value = 1};
+    desk_post(server, &event);
+    event.kind = MYR_EVENT_EXIT;
+    event.code = 1;
+    desk_post(server, &event);
     for (int i = 0; i < 4 && myr_control_job(server->control, id).epoch == 1; i++) {
         run(server);
         for (uint32_t node = 0; node < 4; node++) {

@@ -81,6 +81,16 @@ void feed_job(struct server *server, uint32_t job, const char *state, uint32_t e
     feed_put(server, "job", job, (struct myr_str){text.data, text.len});
 }
 
+void feed_starving(struct server *server, uint32_t job, uint32_t gpus, int64_t waited_s)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    const struct job_row *row = rows_job(server, job);
+    myr_buf_printf(&text, "\"id\":%u,\"name\":", job);
+    myr_json_quote(&text, myr_str_from(row ? row->name : ""));
+    myr_buf_printf(&text, ",\"gpus\":%u,\"waited_s\":%lld", gpus, (long long)waited_s);
+    feed_put(server, "starving", job, (struct myr_str){text.data, text.len});
+}
+
 void feed_notice(struct server *server, const char *notice)
 {
     MYR_ASSERT(notice);

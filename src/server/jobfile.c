@@ -14,10 +14,10 @@ const char *const myr_job_world_names[MYR_JOB_WORLDS] = {"agents", "Slurm", "Kub
 
 /* All that a job file may say, in the order in which errors name them. */
 const char *const myr_jobfile_keys[MYR_JOBFILE_KEYS] = {
-    "name",    "tenant",     "priority", "gpus",    "nodes",     "gpus_per_node",
-    "layout",  "command",    "image",    "env",     "directory", "checkpoint",
-    "retries", "time_limit", "restart",  "lease_s", "prolog",    "epilog",
-    "after",   "array",      "progress", "twin",    "service",
+    "name",    "tenant",  "priority", "gpus",      "nodes",      "gpus_per_node", "layout",
+    "command", "image",   "env",      "directory", "checkpoint", "retries",       "time_limit",
+    "restart", "lease_s", "prolog",   "epilog",    "after",      "array",         "progress",
+    "twin",    "service", "gpus_min", "within",    "leaf_max",   "hold",
 };
 /* What has no meaning there. Whoever adds a key, or a world, says so here. */
 static const struct {
@@ -25,12 +25,17 @@ static const struct {
     bool in[MYR_JOB_WORLDS];
 } unheeded[] = {
     {"lease_s", {[MYR_JOB_SLURM] = true, [MYR_JOB_KUBERNETES] = true}},
+    {"gpus_min", {[MYR_JOB_KUBERNETES] = true}},
+    {"within", {[MYR_JOB_KUBERNETES] = true}},
+    {"leaf_max", {[MYR_JOB_KUBERNETES] = true}},
+    {"hold", {[MYR_JOB_KUBERNETES] = true}},
     {"progress", {[MYR_JOB_SLURM] = true, [MYR_JOB_KUBERNETES] = true}},
     {"twin", {[MYR_JOB_AGENTS] = true, [MYR_JOB_SLURM] = true, [MYR_JOB_KUBERNETES] = true}},
 };
 /* The keys of the two maps; what else stands there is refused as at the top. */
 static const char *const twin_keys[] = {"hours", "step_s"};
 static const char *const progress_keys[] = {"pattern"};
+static const char *const levels[] = {"leaf", "pod"};       /* from MYR_LEVEL_LEAF on */
 static const char *const restarts[] = {"strict", "epoch"}; /* by enum myr_restart */
 
 /* Seconds where there is no unit. The number is bounded, so that no unit makes it overflow. */
@@ -109,6 +114,94 @@ static int read_size(const struct myr_doc *top, uint32_t gpus_per_node, struct m
                              each, gpus_per_node);
     }
     ret->gpus = nodes ? nodes * each : ret->gpus;
+    return MYR_OK;
+}
+
+/*
+ * A map, or words, order the ranks; a path, or a name, is only for whoever reads it. 'ret_said':
+ * there is one of the first two.
+ */
+static int parse_layout(const struct myr_doc *node, uint32_t gpus, struct myr_layout *ret,
+                        bool *ret_said, struct myr_err *err)
+{
+    struct myr_err why = {};
+    char words[1024];
+    *ret_said = node->kind == MYR_DOC_MAP;
+    if (*ret_said) {
+        return myr_layout_parse(node, gpus, ret, err);
+    }
+    MYR_TRY(myr_doc_expect(node, MYR_DOC_SCALAR, "layout", err));
+    *ret_said = memchr(node->text.data, '=', node->text.len) &&
+                !memchr(node->text.data, '/', node->text.len);
+    if (!*ret_said) {
+        return MYR_OK;
+    }
+    MYR_TRY(read_name(node, "layout", words, sizeof(words), err));
+    int rc = myr_layout_words("layout", words, gpus, ret, &why);
+    return rc < 0 ? myr_doc_error(err, node, rc, "%s", why.message) : MYR_OK;
+}
+
+/* What its sizes come to must be what is asked for: else no rank would know its place. */
+static int read_layout(const struct myr_doc *top, struct myr_jobfile *ret, struct myr_err *err)
+{
+    const struct myr_doc *node = myr_doc_get(top, "layout");
+    struct myr_layout layout;
+    bool said = false;
+    if (node) {
+        MYR_TRY(parse_layout(node, ret->gpus, &layout, &said, err));
+    }
+    if (!said) {
+        return MYR_OK;
+    }
+    enum myr_layout_rule rule = myr_layout_broken(&layout, NULL, ret->gpus);
+    if (rule != MYR_LAYOUT_OK) {
+        return myr_doc_error(err, node, MYR_EINVAL,
+                             "'layout' is of %llu GPUs and breaks rule '%s'; one of the job's %u "
+                             "GPUs is expected",
+                             (unsigned long long)myr_layout_gpus(&layout),
+                             myr_layout_rule_name(rule), ret->gpus);
+    }
+    if (ret->gpus_min) {
+        return myr_doc_error(err, node, MYR_EINVAL,
+                             "'layout' beside 'gpus_min': a layout is of one size, it cannot "
+                             "shrink; one of them is expected");
+    }
+    ret->wish = (struct myr_job_wish){.tp = layout.tp,
+                                      .cp = layout.cp,
+                                      .dp = layout.dp,
+                                      .pp = layout.pp,
+                                      .ep = layout.ep,
+                                      .etp = layout.etp};
+    for (uint32_t i = 0; i < MYR_LAYOUT_ORDER_COUNT; i++) {
+        ret->wish.order[i] = (uint8_t)layout.order[i];
+    }
+    return MYR_OK;
+}
+
+/* How the job may lie. Ranks of a gang that is to be ordered or kept together take whole nodes. */
+static int read_wish(const struct myr_doc *top, uint32_t gpus_per_node, struct myr_jobfile *ret,
+                     struct myr_err *err)
+{
+    static const struct myr_job_wish none;
+    const struct myr_doc *within = myr_doc_get(top, "within"), *hold = myr_doc_get(top, "hold");
+    MYR_TRY(read_u32(top, "gpus_min", 1, ret->gpus, &ret->gpus_min, err));
+    MYR_TRY(read_layout(top, ret, err));
+    MYR_TRY(read_u32(top, "leaf_max", 1, 1U << 20, &ret->wish.leaf_max, err));
+    if (within) {
+        uint32_t choice;
+        MYR_TRY(myr_doc_choice(within, "within", levels, MYR_ARRAY_COUNT(levels), &choice, err));
+        ret->wish.within = (uint8_t)(choice + MYR_LEVEL_LEAF + 1);
+    }
+    if (hold) {
+        MYR_TRY(myr_doc_bool(hold, "hold", &ret->hold, err));
+    }
+    if (memcmp(&ret->wish, &none, sizeof(none)) != 0 && ret->gpus > gpus_per_node &&
+        ret->gpus % gpus_per_node != 0) {
+        return myr_doc_error(err, top, MYR_EINVAL,
+                             "%u GPUs are no whole nodes of %u: 'layout', 'within' and 'leaf_max' "
+                             "expect those",
+                             ret->gpus, gpus_per_node);
+    }
     return MYR_OK;
 }
 
@@ -341,6 +434,7 @@ static int read_top(const struct myr_doc *top, uint32_t gpus_per_node, struct my
     MYR_TRY(check_command(top, err));
     MYR_TRY(check_env(top, err));
     MYR_TRY(check_texts(top, err));
+    MYR_TRY(read_wish(top, gpus_per_node, ret, err));
     MYR_TRY(read_limit(top, ret, err));
     MYR_TRY(read_array(top, ret, err));
     MYR_TRY(read_after(top, ret, err));

@@ -1,3 +1,4 @@
+#include "myriad/sched.h"
 #include "myriad/server/jobfile.h"
 
 #include <setjmp.h>
@@ -71,6 +72,10 @@ static void every_key(void **state)
     assert_string_equal(file.tenant, "team a");
     assert_int_equal(file.priority, -7);
     assert_int_equal(file.gpus, 24);
+    assert_int_equal(file.wish.tp, 8);
+    assert_int_equal(file.wish.dp, 3);
+    assert_false(file.hold);
+    assert_int_equal(file.gpus_min, 0);
     assert_int_equal(file.retries, 0);
     assert_int_equal(file.time_limit_s, 12 * 3600);
     assert_true(file.service);
@@ -245,13 +250,57 @@ static void limits(void **state)
 }
 
 /* As docs/server.md says of each key. */
+/* A layout in whatever form says the same; a path or a name says nothing. */
+static void how_it_may_lie(void **state)
+{
+    (void)state;
+    static const struct myr_job_wish none;
+    const char *const forms[] = {"layout: tp=8,pp=2\n", "layout: {tp: 8, pp: 2}\n",
+                                 "layout: 'tp=8,pp=2,dp=2'\n"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(forms); i++) {
+        char text[128];
+        snprintf(text, sizeof(text), "gpus: 32\ncommand: run\n%s", forms[i]);
+        struct myr_job_wish wish = reads(text).wish;
+        assert_int_equal(wish.tp, 8);
+        assert_int_equal(wish.pp, 2);
+        assert_int_equal(wish.dp, 2);
+        assert_int_equal(wish.order[0], MYR_AXIS_TP);
+        assert_int_equal(wish.order[4], MYR_AXIS_PP);
+    }
+    const char *const unread[] = {START "layout: /srv/layout.yaml\n", START "layout: a/tp=8\n",
+                                  START "layout: big\n", START};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(unread); i++) {
+        struct myr_job_wish wish = reads(unread[i]).wish;
+        assert_memory_equal(&wish, &none, sizeof(none));
+    }
+    struct myr_jobfile file =
+        reads("nodes: 4\ncommand: run\nwithin: leaf\nleaf_max: 2\ngpus_min: 16\nhold: true\n");
+    assert_int_equal(file.wish.within, MYR_LEVEL_LEAF + 1);
+    assert_int_equal(file.wish.leaf_max, 2);
+    assert_int_equal(file.gpus_min, 16);
+    assert_true(file.hold);
+    fails("gpus: 32\ncommand: run\nlayout: tp=8,pp=3\n", "job:3:9", "layout");
+    fails("gpus: 32\ncommand: run\nlayout: tp=8,dp=2\n", "job:3:9", "32 GPUs");
+    fails("gpus: 32\ncommand: run\nlayout: tp=8,xy=2\n", "job:3:9", "xy");
+    fails("gpus: 32\ncommand: run\nlayout: [8]\n", "job:3:9", "list");
+    fails("gpus: 32\ncommand: run\nlayout: {tp: 0}\n", "job:3:14", "tp");
+    fails("gpus: 32\ncommand: run\nlayout: tp=8\ngpus_min: 8\n", "job:3:9", "gpus_min");
+    fails("gpus: 20\ncommand: run\nlayout: tp=4\n", "job:1:1", "whole nodes");
+    fails("gpus: 20\ncommand: run\nleaf_max: 1\n", "job:1:1", "whole nodes");
+    fails("gpus: 20\ncommand: run\ngpus_min: 21\n", "job:3:11", "gpus_min");
+    fails("gpus: 20\ncommand: run\ngpus_min: 0\n", "job:3:11", "gpus_min");
+    fails("gpus: 8\ncommand: run\nwithin: rack\n", "job:3:9", "leaf");
+    fails("gpus: 8\ncommand: run\nleaf_max: 0\n", "job:3:11", "leaf_max");
+    fails("gpus: 8\ncommand: run\nhold: maybe\n", "job:3:7", "hold");
+}
+
 static void what_is_not_heeded(void **state)
 {
     (void)state;
     static const char *const expected[MYR_JOB_WORLDS] = {
         [MYR_JOB_AGENTS] = " twin",
         [MYR_JOB_SLURM] = " lease_s progress twin",
-        [MYR_JOB_KUBERNETES] = " lease_s progress twin",
+        [MYR_JOB_KUBERNETES] = " lease_s gpus_min within leaf_max hold progress twin",
     };
     MYR_CLEANUP(myr_buf_done) struct myr_buf all = {};
     const char *keys[MYR_JOBFILE_KEYS];
@@ -302,6 +351,7 @@ int main(void)
         cmocka_unit_test(patterns_that_no_agent_takes_are_refused),
         cmocka_unit_test(numbers_and_choices),
         cmocka_unit_test(limits),
+        cmocka_unit_test(how_it_may_lie),
         cmocka_unit_test(what_is_not_heeded),
         cmocka_unit_test(durations),
     };

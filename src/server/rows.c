@@ -79,6 +79,19 @@ static void put_where(struct myr_json *json, const char *key, const struct myr_c
     myr_json_end(json);
 }
 
+/* How it ended: the core forgets it. */
+static void put_end(struct myr_json *json, const struct myr_control_job *last)
+{
+    myr_json_text(json, "state", myr_control_job_state_name(last->state));
+    myr_json_u64(json, "gpus", last->spec.gpus);
+    myr_json_u64(json, "gpus_min", last->spec.gpus_min);
+    myr_json_i64(json, "priority", last->spec.priority);
+    myr_json_u64(json, "epoch", last->epoch);
+    myr_json_u64(json, "failures", last->failures);
+    myr_json_i64(json, "step", last->step);
+    myr_json_i64(json, "saved_step", last->saved_step);
+}
+
 /* With its file, which agents get with the order, and which nobody else keeps. */
 void rows_put_job(struct server *server, uint32_t job)
 {
@@ -102,10 +115,15 @@ void rows_put_job(struct server *server, uint32_t job)
     myr_json_double(&row.json, "twin_step_s", j->twin_step_s, 6);
     myr_json_text(&row.json, "reason", j->reason);
     myr_json_u64(&row.json, "array_index", j->array_index);
+    if (j->last.spec.gpus > 0) { /* it is over */
+        put_end(&row.json, &j->last);
+    }
     put_where(&row.json, "where", j->where, j->where_count);
     if (j->past_count > 0) {
         put_where(&row.json, "past", j->past, j->past_count);
     }
+    (void)myr_u64map_add(&server->rows.job_ids, j->token, job);
+    *myr_u64map_find(&server->rows.job_ids, j->token) = job; /* one never taken has left MYR_NONE */
     /* With leading zeros: the store's keys are in the order of the numbers. */
     row_put(server, &row, "job/%010u", job);
 }
@@ -121,10 +139,28 @@ static void free_job(struct job_row *job)
     }
 }
 
+uint32_t rows_job_of_token(const struct server *server, uint64_t token)
+{
+    const uint32_t *id = myr_u64map_find(&server->rows.job_ids, token);
+    return id ? *id : MYR_NONE;
+}
+
+struct myr_control_job rows_job_view(const struct server *server, uint32_t job)
+{
+    struct myr_control_job view = myr_control_job(server->control, job);
+    const struct job_row *row = rows_job(server, job);
+    return view.forgotten && row ? row->last : view;
+}
+
 void rows_drop_job(struct server *server, uint32_t job)
 {
     char key[32];
     MYR_ASSERT(job < server->rows.jobs.count);
+    const struct job_row *row = server->rows.jobs.items[job];
+    uint32_t *id = row ? myr_u64map_find(&server->rows.job_ids, row->token) : NULL;
+    if (id && *id == job) {
+        *id = MYR_NONE;
+    }
     free_job(server->rows.jobs.items[job]);
     server->rows.jobs.items[job] = NULL;
     snprintf(key, sizeof(key), "job/%010u", job);
@@ -388,6 +424,29 @@ static int take_number(struct rows *rows, uint64_t id, struct myr_err *err)
                : MYR_OK;
 }
 
+/* 'state' is that of a job that is over, or missing: an older program has written it. */
+static int read_end(const struct myr_doc *top, struct myr_control_job *ret, struct myr_err *err)
+{
+    const struct myr_doc *state = myr_doc_get(top, "state");
+    int64_t priority = get_i64(top, "priority", 0);
+    if (!state) {
+        return MYR_OK;
+    }
+    for (int i = MYR_CONTROL_DONE; i < MYR_CONTROL_JOB_STATES; i++) {
+        const char *name = myr_control_job_state_name((enum myr_control_job_state)i);
+        ret->state = myr_str_eq(state->text, myr_str_from(name)) ? (enum myr_control_job_state)i
+                                                                 : ret->state;
+    }
+    MYR_TRY(get_u32(top, "gpus", UINT32_MAX, 0, &ret->spec.gpus, err));
+    MYR_TRY(get_u32(top, "gpus_min", UINT32_MAX, 0, &ret->spec.gpus_min, err));
+    ret->spec.priority = priority >= INT32_MIN && priority <= INT32_MAX ? (int32_t)priority : 0;
+    MYR_TRY(get_u32(top, "epoch", UINT32_MAX, 0, &ret->epoch, err));
+    MYR_TRY(get_u32(top, "failures", UINT32_MAX, 0, &ret->failures, err));
+    ret->step = get_i64(top, "step", 0);
+    ret->saved_step = get_i64(top, "saved_step", 0);
+    return MYR_OK;
+}
+
 /* A job without its file could not be started again: such a store is damaged. */
 static int read_job(struct server *server, const char *name, const struct myr_doc *top,
                     struct myr_err *err)
@@ -417,6 +476,9 @@ static int read_job(struct server *server, const char *name, const struct myr_do
     j->twin_hours = get_double(top, "twin_hours", 1);
     j->twin_step_s = get_double(top, "twin_step_s", 10);
     MYR_TRY(get_u32(top, "array_index", UINT32_MAX, 0, &j->array_index, err));
+    MYR_TRY(read_end(top, &j->last, err));
+    j->state = (uint8_t)j->last.state; /* of one that goes on the core knows better */
+    (void)myr_u64map_add(&server->rows.job_ids, j->token, (uint32_t)id);
     get_where(server, myr_doc_get(top, "where"), &j->where, &j->where_count);
     get_where(server, myr_doc_get(top, "past"), &j->past, &j->past_count);
     return MYR_OK;
@@ -527,6 +589,7 @@ void rows_done(struct rows *rows)
         free_job(rows->jobs.items[i]);
     }
     myr_vec_done(&rows->jobs);
+    myr_u64map_done(&rows->job_ids);
     myr_vec_done(&rows->tenants);
     myr_vec_done(&rows->tokens);
     myr_vec_done(&rows->enrols);

@@ -18,6 +18,7 @@
 #include "engine/engine.h"
 #include "engine/fence.h"
 #include "myriad/server.h"
+#include "myriad/text/amount.h"
 #include "slurm/slurm.h"
 
 /* systemd is told by one datagram; without it nobody is. */
@@ -65,6 +66,35 @@ static void end_overdue(struct server *server)
         /* The bracket in front marks it: it is cancelled once. */
         snprintf(row->reason, sizeof(row->reason), "(its time of %lld s is over)",
                  (long long)row->time_limit_s);
+    }
+}
+
+/*
+ * Who has waited for 'starve_h' is told once, to the log and to those who watch: what waits that
+ * long mostly waits for something that no scheduler gives. Time that a person held it counts not.
+ */
+static void tell_starving(struct server *server)
+{
+    enum { LOOKED_EACH_MS = 60000 };
+    int64_t now_ms = core_ms(server), most_s = server->config.starve_h * INT64_C(3600);
+    if (most_s == 0 || core_ms(server) - server->starved_ms < LOOKED_EACH_MS) {
+        return;
+    }
+    server->starved_ms = core_ms(server);
+    for (uint32_t id = 0; (id = myr_control_next_job(server->control, id)) != MYR_NONE; id++) {
+        struct job_row *row = rows_job(server, id);
+        struct myr_control_job job = myr_control_job(server->control, id);
+        int64_t waited_s = job.state == MYR_CONTROL_QUEUED && !job.spec.held && row
+                               ? myr_control_waited_s(server->control, now_ms, id)
+                               : 0;
+        if (waited_s >= most_s && !row->starves) {
+            feed_starving(server, id, job.spec.gpus, waited_s);
+            log_say("warning", "job %u, %s, of %s has waited for %s", id, row->name,
+                    MYR_COUNT(job.spec.gpus, "GPU"), MYR_DURATION(waited_s));
+        }
+        if (row) {
+            row->starves = waited_s >= most_s;
+        }
     }
 }
 
@@ -132,6 +162,7 @@ static void on_second(uv_timer_t *timer)
     }
     server->refusals_said = 0;
     end_overdue(server);
+    tell_starving(server);
     http_second(server);
     watch_second(server);
     /* It has shown that all of it starts. */

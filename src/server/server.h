@@ -66,7 +66,7 @@ struct config {
     char **names; /* of the nodes, in order */
     uint32_t node_count;
     enum myr_queue_preset policy; /* who is next */
-    uint32_t spares, beat_ms;
+    uint32_t spares, beat_ms, starve_h;
     double kw_per_gpu, price_kwh; /* for usage */
     char currency[8];
     char fence[512]; /* a program that is given a node's name; empty: none */
@@ -104,7 +104,9 @@ struct job_row {
     double twin_hours, twin_step_s;                 /* of a simulated run */
     uint32_t array_index;                           /* and 1; 0: of no array */
     char reason[200];                               /* why it ended, or was refused */
-    uint8_t state;                                  /* as last told: enum myr_control_job_state */
+    bool starves;                /* it waits for too long, which was said; not stored */
+    uint8_t state;               /* as last told: enum myr_control_job_state */
+    struct myr_control_job last; /* of one that is over: how it ended */
     /* Where its last incarnation ran, for its output when it is over. */
     struct myr_control_rank *where;
     uint32_t where_count;
@@ -142,6 +144,7 @@ struct rows {
     uint32_t node_count;
     struct myr_strmap node_ids;
     MYR_VEC(struct job_row *) jobs; /* by id; NULL: none */
+    struct myr_u64map job_ids;      /* by token; MYR_NONE: it was never taken */
     MYR_VEC(struct tenant_row) tenants;
     MYR_VEC(struct token_row) tokens;
     MYR_VEC(struct token_row) enrols; /* user: the node's name, or empty for any */
@@ -151,7 +154,7 @@ struct rows {
 /* Something that happened, as one line of JSON. */
 struct feed_item {
     uint64_t sequence;
-    const char *kind; /* "job", "node", "notice", "doorbell" */
+    const char *kind; /* "job", "node", "notice", "starving", "doorbell" */
     uint32_t about;   /* the job or node; MYR_NONE: none */
     char *data;
 };
@@ -245,6 +248,7 @@ struct server {
     int64_t clock_base_ms, clock_since_ms; /* the twin's: then, by the steady clock */
     int64_t clock_most_ms; /* and no further, before its world has been there (simulated.c) */
     int64_t overdue_ms;    /* when the next job has had its time, or before */
+    int64_t starved_ms;    /* when it was last looked who waits for long */
     void (*end_overdue)(struct server *server); /* which ends those that have had theirs */
     struct http *http;                          /* NULL before it serves */
     struct backup *backup;                      /* the one under way, or NULL */
@@ -302,6 +306,10 @@ uint32_t rows_relay(struct server *server, const char *name, bool make);
 uint32_t rows_node(const struct server *server, const char *name);
 uint32_t rows_tenant(struct server *server, const char *name);
 struct job_row *rows_job(const struct server *server, uint32_t job);
+/* By the submitter's number, also of those that the core has forgotten; MYR_NONE: none. */
+uint32_t rows_job_of_token(const struct server *server, uint64_t token);
+/* As the core knows it; of one that it has forgotten as it ended. */
+struct myr_control_job rows_job_view(const struct server *server, uint32_t job);
 /* GPU-milliseconds up to now. */
 uint64_t rows_gpu_ms(const struct tenant_row *tenant, int64_t now_ms);
 
@@ -312,6 +320,8 @@ void feed_put(struct server *server, const char *kind, uint32_t about, struct my
 const struct feed_item *feed_get(const struct feed *feed, uint64_t sequence);
 void feed_node(struct server *server, uint32_t node, const char *state, const char *reason);
 void feed_job(struct server *server, uint32_t job, const char *state, uint32_t epoch);
+/* It has waited for so long. */
+void feed_starving(struct server *server, uint32_t job, uint32_t gpus, int64_t waited_s);
 void feed_notice(struct server *server, const char *notice);
 
 /* asked/starts.c: what is kept of when jobs start. */

@@ -81,8 +81,9 @@ static void set_timer(struct simulated *simulated)
      */
     double least_ms = STEP_MS / server->config.speed;
     least_ms = least_ms < TURN_MS ? least_ms : TURN_MS;
-    uv_timer_start(&simulated->timer, on_timer, (uint64_t)(wait_ms > least_ms ? wait_ms : least_ms),
-                   0);
+    wait_ms = wait_ms > least_ms ? wait_ms : least_ms;
+    /* Never at once: libuv takes timers until none is due, and would hear nobody any more. */
+    uv_timer_start(&simulated->timer, on_timer, (uint64_t)(wait_ms > 1 ? wait_ms : 1), 0);
 }
 
 /* Decided now: an order that left when the world was last looked at would be carried out before. */
@@ -128,7 +129,7 @@ static bool fetch(struct server *server, const struct question *question, void *
     MYR_ASSERT(row); /* who asks has looked for it */
     /* It made steps, and so it printed: that went with the world before this one. */
     bool gone = next == 0 && row->state >= MYR_CONTROL_DONE &&
-                myr_control_job(server->control, question->job).step > 0;
+                rows_job_view(server, question->job).step > 0;
     http_output(whom, &(struct output){.offset = from,
                                        .size = next,
                                        .ended = row->state >= MYR_CONTROL_DONE,
@@ -177,7 +178,7 @@ static int adopt(struct simulated *simulated, struct myr_err *err)
     struct server *server = simulated->server;
     for (uint32_t id = 0; id < myr_control_jobs(server->control); id++) {
         const struct job_row *row = rows_job(server, id);
-        struct myr_control_job job = myr_control_job(server->control, id);
+        struct myr_control_job job = rows_job_view(server, id);
         if (row && job.state < MYR_CONTROL_DONE) {
             MYR_TRY(submit(server, &job.spec, row, err));
         }

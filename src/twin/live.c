@@ -360,6 +360,9 @@ static void adopt_job(struct myr_live *live, const struct myr_control *control, 
 {
     struct world *w = &live->world;
     struct myr_control_job view = myr_control_job(control, id);
+    if (view.forgotten) { /* it does nothing any more */
+        return;
+    }
     bind_spec(live, id, &view.spec);
     struct wjob *job = job_at(w, w->job_of_id[id]);
     MYR_ASSERT(job->id == id);
@@ -375,6 +378,9 @@ static void adopt_job(struct myr_live *live, const struct myr_control *control, 
 static void adopt_progress(struct world *w, const struct myr_control *control, uint32_t id)
 {
     struct myr_control_job view = myr_control_job(control, id);
+    if (view.forgotten) {
+        return;
+    }
     const struct wjob *job = job_at(w, w->job_of_id[id]);
     /* Only of a job that is called running must all ranks be there. */
     bool whole = view.state != MYR_CONTROL_RUNNING;

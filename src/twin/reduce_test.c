@@ -102,7 +102,7 @@ static void put_case(size_t at, uint64_t first_seed, struct myr_buf *story)
     MYR_CLEANUP(myr_buf_done) struct myr_buf before = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf now = {};
     struct myr_search_options options = {.first_seed = first_seed,
-                                         .seeds = 60,
+                                         .seeds = 1000,
                                          .tries_most = cases[at].tries,
                                          .planted = cases[at].planted,
                                          .progress = count_seeds,

@@ -264,9 +264,73 @@ static void a_job_that_is_stuck_for_half_a_day_is_told(void **state)
     myr_arena_done(&arena);
 }
 
+/* The longest time for which so many nodes were healthy and the one job had no GPUs of its own. */
+static int64_t longest_lack_ms(const struct myr_twin_result *r, uint32_t nodes, uint32_t need)
+{
+    int64_t longest_ms = 0, since_ms = -1;
+    for (size_t i = 0; i < r->samples.count; i++) {
+        const struct myr_twin_sample *s = &r->samples.items[i];
+        bool lacks = nodes - s->nodes_out >= need && s->held_gpus == 0;
+        since_ms = !lacks ? -1 : since_ms < 0 ? s->now_ms : since_ms;
+        int64_t lack_ms = lacks ? s->now_ms - since_ms : 0;
+        longest_ms = lack_ms > longest_ms ? lack_ms : longest_ms;
+    }
+    return longest_ms;
+}
+
+/* A job of nearly all of a cluster in which so much breaks that spares are used up again and again.
+ */
+static void a_large_job_is_never_without_nodes_that_are_there(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t nodes, leaf, spares, need, rate;
+        const char *times, *shows, *practice, *restart;
+    } cases[] = {
+        {132, 16, 4, 128, 30, "typical", "crash", "common", "strict"},
+        {132, 16, 0, 131, 20, "drawn", "by-class", "best", "strict"},
+        {132, 16, 4, 132, 10, "typical", "node-lost", "common", "epoch"},
+        {40, 4, 8, 30, 60, "drawn", "node-lost", "common", "strict"},
+        {17, 8, 1, 9, 200, "drawn", "by-class", "best", "epoch"},
+    };
+    uint64_t failures = 0;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        char text[700];
+        struct myr_arena arena;
+        myr_arena_init(&arena);
+        snprintf(text, sizeof(text),
+                 "cluster: {nodes: %u, gpus_per_node: 8, leaf_nodes: %u, pod_nodes: %u}\n"
+                 "days: 10\npractice: %s\nspares: %u\ncontrol: {drain_permille: 1000}\n"
+                 "faults: {rate: %u, times: %s, shows: %s}\n"
+                 "jobs:\n  - {count: 1, gpus: %u, hours: 2000, arrive_h: [0, 0], retries: 100000, "
+                 "restart: %s}\n",
+                 cases[i].nodes, cases[i].leaf, cases[i].nodes, cases[i].practice, cases[i].spares,
+                 cases[i].rate, cases[i].times, cases[i].shows, 8 * cases[i].need,
+                 cases[i].restart);
+        struct myr_scenario scenario = parse(&arena, text);
+        for (uint64_t seed = 1; seed <= 8; seed++) {
+            struct myr_twin_result r;
+            struct myr_twin_options options = {.seed = seed, .samples = 10 * 24 * 60};
+            assert_int_equal(myr_twin_run(&scenario, &options, &r, NULL), MYR_OK);
+            int64_t lack_ms = longest_lack_ms(&r, cases[i].nodes, cases[i].need);
+            if (lack_ms > 15 * 60000 || r.violations > 0) {
+                fail_msg("case %zu, seed %llu: without nodes for %lld s; %llu rules broken", i,
+                         (unsigned long long)seed, (long long)lack_ms / 1000,
+                         (unsigned long long)r.violations);
+            }
+            failures += r.failures;
+            myr_twin_result_done(&r);
+        }
+        myr_scenario_done(&scenario);
+        myr_arena_done(&arena);
+    }
+    assert_true(failures > 300);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_large_job_is_never_without_nodes_that_are_there),
         cmocka_unit_test(the_same_seed_gives_the_same_run),
         cmocka_unit_test(a_crash_at_every_100th_event_loses_nothing),
         cmocka_unit_test(a_scenario_is_written_as_it_was_read),

@@ -61,7 +61,7 @@ static uint64_t claimed_gpus(const struct world *w)
         bool over = about.state >= MYR_CONTROL_DONE && about.nodes_open == 0;
         bool keeps = !over && myr_queue_view(queue, job, &view) == MYR_OK &&
                      (view.state == MYR_JOB_CLAIMS || view.leaving > 0);
-        gpus += keeps ? about.spec.gpus : 0;
+        gpus += keeps ? about.gpus : 0;
     }
     return gpus;
 }
@@ -373,7 +373,8 @@ static void find_jobs(struct world *w)
     for (uint32_t i = 0; i < w->scenario->job_count; i++) {
         struct wjob *job = job_at(w, i);
         MYR_ASSERT(!job->accepted || job->submitted);
-        if (job->accepted && myr_control_find(w->seat.control, i + 1) != job->id) {
+        /* One that was over may be forgotten. */
+        if (job->accepted && !job->over && myr_control_find(w->seat.control, i + 1) != job->id) {
             check_violated(w->check, RULE_LOST_JOB,
                            "job %u was accepted, and nobody knows it after a crash", job->id);
             w->result->lost++;

@@ -201,7 +201,10 @@ enum myr_layout_rule myr_layout_broken(const struct myr_layout *layout,
 {
     /* The rules below divide by sizes, which these have checked. */
     enum myr_layout_rule rule = broken_alone(layout, gpus);
-    rule = rule == MYR_LAYOUT_OK ? broken_widths(layout, model) : rule;
+    if (rule != MYR_LAYOUT_OK || !model) {
+        return rule;
+    }
+    rule = broken_widths(layout, model);
     if (rule != MYR_LAYOUT_OK) {
         return rule;
     }

@@ -18,6 +18,7 @@ import socket
 import subprocess
 import sys
 import threading
+import urllib.request
 import time
 from pathlib import Path
 
@@ -413,14 +414,14 @@ def agent_hands_its_words_on(lab):
 
 
 class Nodes:
-    """Two agents with made-up GPUs; they end with their process groups."""
+    """Agents with made-up GPUs; they end with their process groups."""
 
-    def __init__(self, lab, agent):
+    def __init__(self, lab, agent, names=("n1", "n2"), gpus=2):
         self.lab, self.agents = lab, []
         port = lab.server.stdout.readline().split()[-1]
         pretend = os.path.join(lab.top, "pretend.yaml")
-        Path(pretend).write_text("gpus: 2\n")
-        for name in ("n1", "n2"):
+        Path(pretend).write_text(f"gpus: {gpus}\n")
+        for name in names:
             token = os.path.join(lab.top, f"{name}.enrol")
             Path(token).write_text(lab.json("enrol", name)["tokens"][0]["token"])
             os.chmod(token, 0o600)
@@ -431,7 +432,7 @@ class Nodes:
                  os.path.join(lab.top, f"{name}.state"), "--sockets", sockets, "--token-file",
                  token, "--pretend", pretend], stdout=-3, stderr=-3, env=lab.environment))
         begun = time.monotonic()
-        while len(lab.json("node", "list", "--state", "healthy")["nodes"]) < 2:
+        while len(lab.json("node", "list", "--state", "healthy")["nodes"]) < len(names):
             assert time.monotonic() - begun < LIMIT_S, lab.ask("node", "list").stdout
             time.sleep(0.2)
 
@@ -442,19 +443,136 @@ class Nodes:
             agent.wait(LIMIT_S)
 
 
-@check
-def ranks_write_and_are_followed(lab):
-    """With real agents, where the program of the agent is built beside this one."""
+def with_agents(lab, folder, nodes, gpus, *options):
+    """A server of its own, to be served; None where the program of the agent is not built."""
     agent = os.path.join(os.path.dirname(lab.myriad), "myriad-agent")
     if not os.path.exists(agent):
         print(f"      {agent} is not there: nothing of ranks is looked at")
-        return
+        return None, None
     other = Lab(lab.myriad, lab.top)
-    other.folder = os.path.join(lab.top, "real")
+    other.folder = os.path.join(lab.top, folder)
     user = "nobody" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
     os.chmod(lab.top, 0o755)
-    lab.run("init", other.folder, "--nodes", "n[1-2]", "--gpus-per-node", "2", "--http",
-            "127.0.0.1:0", "--agents", "127.0.0.1:0", "--user", user, "--pretend")
+    lab.run("init", other.folder, "--nodes", nodes, "--gpus-per-node", str(gpus), "--http",
+            "127.0.0.1:0", "--agents", "127.0.0.1:0", "--user", user, "--pretend", *options)
+    return other, agent
+
+
+def until(what, ask):
+    """The first true answer."""
+    begun = time.monotonic()
+    while not (answer := ask()):
+        assert time.monotonic() - begun < LIMIT_S, what
+        time.sleep(0.1)
+    return answer
+
+
+@check
+def held_jobs_wait_and_the_top_one_goes_first(lab):
+    job = "name: kept\ngpus: 8\ncommand: 'true'\n"
+    first, second = (lab.json("submit", "-", text=job)["jobs"][0]["id"] for _ in range(2))
+    for _ in range(2):  # said twice it is the same
+        assert lab.json("job", "hold", str(first))["jobs"][0]["held"] is True
+    assert "a person" in lab.ask("job", "explain", str(first)).stdout
+    assert "held" in lab.ask("job", "show", str(first)).stdout
+    waits = {row["id"]: row["reason"] for row in lab.json("queue")["queue"]}
+    assert waits[first] == "a person holds it" != waits[second], waits
+    assert lab.json("job", "release", str(first))["jobs"][0]["held"] is False
+    top = lab.json("job", "top", str(second))["jobs"][0]
+    waiting = lab.json("job", "list", "--state", "queued")["jobs"]
+    assert all(row["priority"] < top["priority"] for row in waiting if row["id"] != second), waiting
+    again = lab.json("job", "top", str(second))["jobs"][0]["priority"]
+    assert again == top["priority"], (again, top)
+    for number in (first, second):
+        lab.ask("job", "cancel", str(number))
+        for verb in ("hold", "release", "top"):
+            lab.ask("job", verb, str(number), code=1)
+    lab.ask("job", "hold", "4711", code=2)
+    user = token_file(lab, "mia", "user", "--unix-user", "nobody")
+    url = Path(lab.folder, "server.url").read_text().strip()
+    theirs = str(lab.json("submit", "-", text=job)["jobs"][0]["id"])
+    lab.run("job", "hold", theirs, "--server", url, "--token-file", user, code=1)
+    lab.run("job", "top", theirs, "--server", url, "--token-file", user, code=1)
+    held = lab.json("submit", "-", text=job + "hold: true\n")["jobs"][0]
+    assert lab.json("job", "show", str(held["id"]))["jobs"][0]["held"] is True
+    for number in (theirs, str(held["id"])):
+        lab.ask("job", "cancel", number)
+
+
+@check
+def who_waits_for_long_is_told_once(lab):
+    """On a simulated cluster whose days pass in seconds; the look is once a real minute."""
+    other = Lab(lab.myriad, lab.top)
+    other.folder = os.path.join(lab.top, "hungry")
+    lab.run("init", other.folder, "--nodes", "s[1-2]", "--world", "twin", "--speed", "10000",
+            "--http", "127.0.0.1:0")
+    path = Path(other.folder, "myriad.yaml")
+    path.write_text(path.read_text() + "starve_h: 1\nfaults: none\n")
+    other.serve()
+    try:
+        long = "name: long\nnodes: 2\ncommand: x\ntwin: {hours: 9000}\n"
+        waits = "name: waits\nnodes: 1\ncommand: x\n"
+        for text in (long, waits, waits + "hold: true\n"):
+            other.ask("submit", "-", text=text)
+        request = urllib.request.Request(
+            Path(other.folder, "server.url").read_text().strip().rstrip("/") + "/v1/events?after=0",
+            headers={"Authorization": "Bearer " + Path(other.folder, "admin.token").read_text()
+                     .strip()})
+        with urllib.request.urlopen(request, timeout=LIMIT_S) as stream:
+            seen = []
+            while len(seen) < 2 and (line := stream.readline()):
+                if b"waited_s" in line:
+                    event = json.loads(line.removeprefix(b"data: "))
+                    assert event["waited_s"] >= 3600, event
+                    other.ask("job", "release", "2")  # the next that is told is that one
+                    seen.append(event["id"])
+            assert seen == [1, 2], seen
+    finally:
+        other.stop()
+
+
+@check
+def layouts_and_sizes_reach_the_agents(lab):
+    """The order of ranks follows the layout, and an elastic job starts with what there is."""
+    other, agent = with_agents(lab, "shapes", "m[1-4]", 1, "--nodes-per-leaf", "2")
+    if not other:
+        return
+    other.serve()
+    nodes = Nodes(other, agent, [f"m{i}" for i in range(1, 5)], 1)
+    try:
+        # Pipelines first: the data-parallel groups, which send most, are ranks 0 and 2, 1 and 3.
+        leaves = {}
+        for name, layout in (("pairs", "pp=2,order=tp-cp-ep-pp-dp"), ("plain", "pp=2")):
+            job = f"name: {name}\ngpus: 4\ncommand: sleep 60\nlayout: '{layout}'\n"
+            number = str(other.json("submit", "-", text=job)["jobs"][0]["id"])
+            ranks = until(name, lambda at=number: other.json(
+                "job", "show", at)["jobs"][0]["ranks"])
+            leaves[name] = [(int(rank["node"][1:]) - 1) // 2 for rank in ranks]
+            other.ask("job", "cancel", number)
+        assert leaves["pairs"][0] == leaves["pairs"][2] != leaves["pairs"][1], leaves
+        assert leaves["pairs"][1] == leaves["pairs"][3], leaves
+        assert leaves["plain"][0] == leaves["plain"][1] != leaves["plain"][2], leaves
+        small = "name: small\ngpus: 1\ncommand: sleep 60\n"
+        small = str(other.json("submit", "-", text=small)["jobs"][0]["id"])
+        until("small", lambda: other.json("job", "show", small)["jobs"][0]["nodes"])
+        wide = ("name: wide\ngpus: 4\ngpus_min: 2\n"
+                "command: echo rank $RANK of $WORLD_SIZE; sleep 2\n")
+        wide = other.json("submit", "-", "--wait", text=wide)["jobs"][0]
+        assert wide["state"] == "done" and wide["gpus"] == 4 and wide["gpus_min"] == 2, wide
+        out = other.ask("job", "logs", str(wide["id"]), "--rank", "2").stdout
+        assert out == "rank 2 of 3\n", out
+        other.ask("job", "cancel", small)
+    finally:
+        nodes.stop()
+        other.stop()
+
+
+@check
+def ranks_write_and_are_followed(lab):
+    """With real agents, where the program of the agent is built beside this one."""
+    other, agent = with_agents(lab, "real", "n[1-2]", 2)
+    if not other:
+        return
     other.serve()
     nodes = Nodes(other, agent)
     try:

@@ -21,7 +21,10 @@
 #include "myriad/sched.h"
 
 /* Goes up with every change that could decide differently. */
-#define MYR_CONTROL_VERSION 8
+#define MYR_CONTROL_VERSION 10
+
+/* A job that fails before it has worked starts again after 1 s, 2 s, 4 s, and so on up to this. */
+#define MYR_AGAIN_S_MAX 300
 
 struct myr_control_policy {
     struct myr_queue_policy queue; /* its 'confirm' is always on here */
@@ -70,8 +73,10 @@ struct myr_control_node {
 
 struct myr_control_job {
     enum myr_control_job_state state;
+    bool forgotten; /* it has been over for long, in whatever way, and nothing more is known */
     struct myr_job_spec spec;
     uint32_t epoch, nodes, failures;
+    uint32_t gpus; /* that it has; as many as it asks for while it has none */
     int64_t step, saved_step;
     int64_t submitted_ms, started_ms; /* of the core's own time; started: the last start, or -1 */
     uint32_t nodes_open;              /* where ranks of it may run, old ones too */
@@ -107,6 +112,10 @@ uint32_t myr_control_nodes(const struct myr_control *control);
 uint32_t myr_control_jobs(const struct myr_control *control);
 struct myr_control_node myr_control_node(const struct myr_control *control, uint32_t id);
 struct myr_control_job myr_control_job(const struct myr_control *control, uint32_t id);
+/* How long a job has waited by now in all; time on hold is not waiting. */
+int64_t myr_control_waited_s(const struct myr_control *control, int64_t now_ms, uint32_t id);
+/* The first from 'id' on that is not forgotten, or MYR_NONE. */
+uint32_t myr_control_next_job(const struct myr_control *control, uint32_t id);
 uint32_t myr_control_ranks(const struct myr_control *control);
 struct myr_control_rank myr_control_rank(const struct myr_control *control, uint32_t slot);
 /* The job submitted under this token, or MYR_NONE. */

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "myriad/base.h"
+#include "myriad/control/job.h"
 
 enum myr_event_kind {
     MYR_EVENT_TICK,     /* nothing but time; the core asked to be woken */
@@ -45,6 +45,9 @@ enum myr_event_kind {
     MYR_EVENT_WEIGHT,  /* of a tenant (count) in the fair share: value */
     /* of a scheduler below this one, whose nodes they are */
     MYR_EVENT_HOLD, /* code: enum myr_hold */
+    /* of people again, behind the others because journals number them */
+    MYR_EVENT_HOLD_JOB, /* code 1: it does not start until it is released, code 0 */
+    MYR_EVENT_PRIORITY, /* of a job: value */
     MYR_EVENT_KINDS
 };
 
@@ -70,27 +73,6 @@ enum myr_symptom {
     MYR_SYMPTOM_FAILING, /* it will fail: empty it, saving first */
     MYR_SYMPTOM_FAILED,  /* it has failed: its jobs are stopped */
     MYR_SYMPTOMS
-};
-
-/* When a job may be started again beside ranks that nobody has heard of. */
-enum myr_restart { MYR_RESTART_STRICT, MYR_RESTART_EPOCH, MYR_RESTARTS };
-
-#define MYR_JOB_RETRIES_MAX 1000000U
-#define MYR_LEASE_S_MAX     (7 * 86400U)
-
-struct myr_job_spec {
-    uint64_t token; /* the submitter's own number: the same one again is the same job */
-    uint32_t tenant, gpus;
-    int32_t priority;
-    uint8_t restart;   /* enum myr_restart */
-    uint8_t fixed;     /* never preempted */
-    uint8_t service;   /* runs until it is cancelled: whatever ends by itself is started again */
-    uint8_t unused;    /* 0 */
-    uint32_t retries;  /* failures after which it is given up */
-    uint32_t lease_s;  /* agents end ranks that make no progress so long without a controller */
-    int64_t limit_s;   /* how long it says it works; the queue plans with it, nobody enforces it */
-    uint32_t after;    /* waits until that job is done: its id and 1; 0: for none */
-    uint32_t date_min; /* it starts at this minute of the clock, since 1970; 0: when it can */
 };
 
 struct myr_event {

@@ -4,7 +4,7 @@
  * With policy.confirm decisions are wishes, and the GPUs follow what really happens:
  *
  *   START  the job is STARTING with its GPUs taken, until every node has started its ranks
- *          (started) or one could not (start_failed: the whole gang is stopped and waits again)
+ *          (started) or one could not (mend)
  *   STOP   the job has lost its GPUs, but nobody gets them until their ranks are gone: the node
  *          says so (stopped), or cannot run anything any more (fenced)
  *
@@ -13,10 +13,11 @@
  * only when the ranks of the last one are gone everywhere. One with restart_epoch does not wait for
  * nodes that are lost; what it writes to must refuse older epochs.
  *
- * A lost node is replaced in its gang where there is a spare or a free node, the nearest one that
- * keeps the gang's constraints, for all lost nodes of the gang in one step; its other nodes stay
- * its own meanwhile. Decisions: one STOP of the old epoch (reason NODE), a REPLACE for each node,
- * and START with the next epoch when the old ranks are gone.
+ * Nodes of a gang that are lost, drained, maintained or named by myr_queue_mend() are replaced by
+ * spares or free nodes, the nearest ones that keep the gang's constraints; its other nodes stay its
+ * own meanwhile, and so does a bad one that is well again. Decisions: one STOP of the old epoch, a
+ * REPLACE for each node, and START with the next epoch when the place is whole and the old ranks
+ * are gone. What is not filled within policy.mend_s is given up: the job waits in its line.
  *
  * Every function returns MYR_OK or an error and then nothing has changed: MYR_ENOENT no such job,
  * array, window; MYR_ERANGE a node or number out of range; MYR_ESTALE an old epoch, or a state in
@@ -33,9 +34,12 @@ enum { MYR_ARRAY_MAX = 1 << 20 };
 /* All nodes of the gang have started its ranks. */
 MYR_MUST_USE int myr_queue_started(struct myr_queue *queue, int64_t now_s, uint32_t id,
                                    uint32_t epoch);
-/* The node, or MYR_NONE where it is not known, could not; it is avoided for policy.avoid_s. */
-MYR_MUST_USE int myr_queue_start_failed(struct myr_queue *queue, int64_t now_s, uint32_t id,
-                                        uint32_t epoch, uint32_t node);
+/*
+ * This run, up or not, cannot go on: it is stopped and its place is mended. The bad nodes, if any
+ * are known, are nodes of its gang; they are avoided for policy.avoid_s.
+ */
+MYR_MUST_USE int myr_queue_mend(struct myr_queue *queue, int64_t now_s, uint32_t id, uint32_t epoch,
+                                const uint32_t *bad, uint32_t count);
 /* No rank of this incarnation runs on the node any more; MYR_NONE: nor on any other. */
 MYR_MUST_USE int myr_queue_stopped(struct myr_queue *queue, int64_t now_s, uint32_t id,
                                    uint32_t epoch, uint32_t node);
@@ -138,5 +142,7 @@ MYR_MUST_USE int myr_queue_view(const struct myr_queue *queue, uint32_t id,
                                 struct myr_job_view *ret);
 /* Ids below this have been given. */
 uint32_t myr_queue_jobs(const struct myr_queue *queue);
+/* So many it has known at a time, at most. */
+uint32_t myr_queue_jobs_most(const struct myr_queue *queue);
 /* Whether nothing is placed on the node now: lost, drained, held, avoided, maintained, a spare. */
 bool myr_queue_closed(const struct myr_queue *queue, uint32_t node);

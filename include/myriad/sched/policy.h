@@ -33,8 +33,13 @@ struct myr_queue_policy {
     int64_t avoid_s;      /* so long nothing is placed on a node where a start failed */
     bool plain;           /* remainders of gangs lie anywhere, as in textbooks */
     bool preempt;
-    bool confirm;      /* starts and stops take effect when they are confirmed (events.h) */
-    uint8_t unused[5]; /* no gaps: policies are compared byte by byte */
+    bool confirm;   /* starts and stops take effect when they are confirmed (events.h) */
+    uint8_t unused; /* no gaps: policies are compared byte by byte */
+    /*
+     * So long a gang keeps its nodes while others of it are bad and nothing replaces them. It costs
+     * at most that time of its GPUs each time, and only where nothing is free and no spare is left.
+     */
+    uint32_t mend_s;
 };
 
 /*

@@ -59,7 +59,7 @@ enum myr_stop_reason {
     MYR_STOP_NONE,
     MYR_STOP_LEVEL,       /* for a job that has run less */
     MYR_STOP_PRIORITY,    /* for a job of higher priority */
-    MYR_STOP_OWNER,       /* the cells it borrowed are wanted by their owner */
+    MYR_STOP_OWNER,       /* its cells, or the place of a broken gang, are wanted by their owner */
     MYR_STOP_NODE,        /* a node of it was lost, and there was no spare */
     MYR_STOP_MAINTENANCE, /* a window opened */
     MYR_STOP_SERVICE,     /* fewer replicas are wanted; the job is over */

@@ -22,10 +22,12 @@
 
 struct myr_jobfile {
     char name[MYR_JOB_NAME_MAX + 1], tenant[64];
-    uint32_t gpus;
+    uint32_t gpus, gpus_min; /* 0: all of them, or it waits */
     int32_t priority;
     enum myr_restart restart;
-    bool service; /* runs until it is cancelled */
+    bool service;             /* runs until it is cancelled */
+    bool hold;                /* it does not start before somebody releases it */
+    struct myr_job_wish wish; /* where its ranks are to lie */
     uint32_t retries, lease_s;
     int64_t time_limit_s;              /* 0: none */
     uint32_t array_first, array_count; /* count 0: no array */
@@ -41,7 +43,7 @@ MYR_MUST_USE int myr_jobfile_read(const char *file, struct myr_str text, uint32_
 enum myr_job_world { MYR_JOB_AGENTS, MYR_JOB_SLURM, MYR_JOB_KUBERNETES, MYR_JOB_WORLDS };
 extern const char *const myr_job_world_names[MYR_JOB_WORLDS]; /* for people */
 
-#define MYR_JOBFILE_KEYS 23
+#define MYR_JOBFILE_KEYS 27
 extern const char *const myr_jobfile_keys[MYR_JOBFILE_KEYS];
 
 /*

@@ -137,7 +137,10 @@ enum myr_layout_rule {
 #undef MYR_LAYOUT_RULE_ENUM
 };
 
-/* The first rule that is broken. No allocation, no text: for the inner loop. gpus 0: any number. */
+/*
+ * The first rule that is broken. No allocation, no text: for the inner loop. gpus 0: any number;
+ * model NULL: only what holds for every model.
+ */
 enum myr_layout_rule myr_layout_broken(const struct myr_layout *layout,
                                        const struct myr_model *model, uint64_t gpus);
 const char *myr_layout_rule_name(enum myr_layout_rule rule);

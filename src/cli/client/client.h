@@ -76,7 +76,8 @@ int64_t client_i64(const struct myr_doc *doc, const char *key);
 const char *client_time(struct cli *cli, const struct myr_doc *doc, const char *key);
 
 extern const struct cli_verb cli_job_verb, cli_job_list_verb, cli_job_show_verb, cli_job_logs_verb,
-    cli_job_cancel_verb, cli_job_explain_verb;
+    cli_job_cancel_verb, cli_job_hold_verb, cli_job_release_verb, cli_job_top_verb,
+    cli_job_explain_verb;
 extern const struct cli_verb cli_node_verb, cli_node_list_verb, cli_node_show_verb,
     cli_node_drain_verb, cli_node_resume_verb, cli_node_revoke_verb;
 extern const struct cli_verb cli_submit_verb, cli_queue_verb, cli_usage_verb, cli_inject_verb,

@@ -121,7 +121,9 @@ void job_show(struct cli *cli, const struct myr_doc *doc)
     client_put_one(cli, doc, "jobs");
     myr_answer_fact(answer, "job", "%s, %s", client_text(cli, doc, "id"),
                     client_text(cli, doc, "name"));
-    myr_answer_fact(answer, "state", "%s", client_text(cli, doc, "state"));
+    bool held = strcmp(client_text(cli, doc, "held"), "true") == 0;
+    myr_answer_fact(answer, "state", "%s%s", client_text(cli, doc, "state"),
+                    held ? ", held: myriad job release lets it go" : "");
     const char *reason = client_text(cli, doc, "reason");
     if (reason[0]) {
         myr_answer_fact(answer, "because", "%s", reason);
@@ -196,6 +198,15 @@ static int show_run(struct cli *cli, struct myr_err *err)
 
 const struct cli_verb cli_job_show_verb = {.row = &show_command, .run = show_run};
 
+/* What is said of one job, and answered by the job as it is then. */
+static int change_run(struct cli *cli, const char *tail, struct myr_err *err)
+{
+    const struct myr_doc *doc;
+    MYR_TRY(client_ask(cli, "POST", job_path(cli, tail), (struct myr_str){}, &doc, err));
+    job_show(cli, doc);
+    return MYR_OK;
+}
+
 static const struct myr_command cancel_command = {
     .name = "job cancel",
     .operands = "ID",
@@ -209,13 +220,67 @@ static const struct myr_command cancel_command = {
 
 static int cancel_run(struct cli *cli, struct myr_err *err)
 {
-    const struct myr_doc *doc;
-    MYR_TRY(client_ask(cli, "POST", job_path(cli, "/cancel"), (struct myr_str){}, &doc, err));
-    job_show(cli, doc);
-    return MYR_OK;
+    return change_run(cli, "/cancel", err);
 }
 
 const struct cli_verb cli_job_cancel_verb = {.row = &cancel_command, .run = cancel_run};
+
+static const struct myr_command hold_command = {
+    .name = "job hold",
+    .operands = "ID",
+    .summary = "keep a job from starting until it is released",
+    .details = "One's own jobs; an operator may hold everybody's. What runs goes on, and is held "
+               "when it comes back to the queue. The time on hold does not count as waiting. CSV "
+               "output has one row.",
+    .example = "myriad job hold 42",
+    CLIENT_NO_OPTIONS,
+    .operand_min = 1,
+    .operand_max = 1,
+};
+
+static int hold_run(struct cli *cli, struct myr_err *err)
+{
+    return change_run(cli, "/hold", err);
+}
+
+const struct cli_verb cli_job_hold_verb = {.row = &hold_command, .run = hold_run};
+
+static const struct myr_command release_command = {
+    .name = "job release",
+    .operands = "ID",
+    .summary = "let a job start that was held",
+    .details = "It keeps the age that it had when it was held. CSV output has one row.",
+    .example = "myriad job release 42",
+    CLIENT_NO_OPTIONS,
+    .operand_min = 1,
+    .operand_max = 1,
+};
+
+static int release_run(struct cli *cli, struct myr_err *err)
+{
+    return change_run(cli, "/release", err);
+}
+
+const struct cli_verb cli_job_release_verb = {.row = &release_command, .run = release_run};
+
+static const struct myr_command top_command = {
+    .name = "job top",
+    .operands = "ID",
+    .summary = "put a job before all that wait",
+    .details = "For operators: its priority becomes one more than the highest among those that "
+               "wait, 100 at most. CSV output has one row.",
+    .example = "myriad job top 42",
+    CLIENT_NO_OPTIONS,
+    .operand_min = 1,
+    .operand_max = 1,
+};
+
+static int top_run(struct cli *cli, struct myr_err *err)
+{
+    return change_run(cli, "/top", err);
+}
+
+const struct cli_verb cli_job_top_verb = {.row = &top_command, .run = top_run};
 
 static const struct myr_command explain_command = {
     .name = "job explain",
@@ -409,7 +474,8 @@ static int logs_run(struct cli *cli, struct myr_err *err)
 const struct cli_verb cli_job_logs_verb = {.row = &logs_command, .run = logs_run};
 
 static const struct myr_command *const subcommands[] = {
-    &list_command, &show_command, &logs_command, &cancel_command, &explain_command,
+    &list_command, &show_command,    &logs_command, &cancel_command,
+    &hold_command, &release_command, &top_command,  &explain_command,
 };
 
 static const struct myr_command command = {

@@ -14,7 +14,8 @@
 
 static const char magic[8] = {'M', 'Y', 'R', 'Q', 'U', 'E', 'U', 'E'};
 
-enum { FILE_VERSION = 1, STATE_VERSION = 1, BYTE_ORDER_MARK = 0x01020304 };
+/* A state of version 1 says nothing of how long places are kept: its bytes there are 0. */
+enum { FILE_VERSION = 1, STATE_OLDEST = 1, STATE_VERSION = 2, BYTE_ORDER_MARK = 0x01020304 };
 
 /* The byte order is written as a number: read the wrong way round it is another. */
 struct file_head {
@@ -118,7 +119,8 @@ void myr_queue_save(const struct myr_queue *q, struct myr_buf *ret)
 }
 
 /* The section with the state; those of unknown tags are skipped. */
-static int find_state(struct myr_str bytes, struct myr_str *ret, struct myr_err *err)
+static int find_state(struct myr_str bytes, struct myr_str *ret, uint32_t *ret_version,
+                      struct myr_err *err)
 {
     struct section section;
     bool found = false;
@@ -140,7 +142,8 @@ static int find_state(struct myr_str bytes, struct myr_str *ret, struct myr_err 
             return myr_err_set(err, MYR_ECORRUPT, "state of a queue: its checksum is wrong");
         }
         /* After the checksum: a damaged file is told from a file of another build. */
-        if (section.version != STATE_VERSION || section.signature != flat_signature(&queue_flat)) {
+        if (section.version < STATE_OLDEST || section.version > STATE_VERSION ||
+            section.signature != flat_signature(&queue_flat)) {
             return myr_err_set(err, MYR_EVERSION, "state of a queue: version %u of another build",
                                section.version);
         }
@@ -148,6 +151,7 @@ static int find_state(struct myr_str bytes, struct myr_str *ret, struct myr_err 
             return myr_err_set(err, MYR_ECORRUPT, "state of a queue: there are two states in it");
         }
         *ret = body;
+        *ret_version = section.version;
         found = true;
     }
     if (bytes.len > 0) {
@@ -169,8 +173,9 @@ int myr_queue_load(struct myr_str bytes, struct myr_queue **ret, struct myr_err 
                            head.version, FILE_VERSION);
     }
     struct myr_str state;
+    uint32_t version = 0;
     int rc = find_state((struct myr_str){bytes.data + sizeof(head), bytes.len - sizeof(head)},
-                        &state, err);
+                        &state, &version, err);
     if (rc < 0) {
         return rc;
     }
@@ -180,6 +185,7 @@ int myr_queue_load(struct myr_str bytes, struct myr_queue **ret, struct myr_err 
     bool whole = flat_load(&queue_flat, q, &state) && state.len == 0;
     if (whole) {
         count_brothers(q);
+        q->policy.mend_s = version == 1 ? myr_queue_policy_default().mend_s : q->policy.mend_s;
     }
     if (!whole || !queue_is_sound(q)) {
         myr_queue_free(q);

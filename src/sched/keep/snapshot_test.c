@@ -479,9 +479,36 @@ static void what_was_made_up_does_no_harm(void **state)
     myr_buf_done(&bytes);
 }
 
+/* The program before said nothing of places that are kept, and its states are read. */
+static void a_state_of_the_version_before_gets_the_default(void **state)
+{
+    (void)state;
+    struct myr_queue *q = some_queue(12), *back = NULL;
+    struct myr_buf bytes = {};
+    q->policy.mend_s = 0;
+    myr_queue_save(q, &bytes);
+    const struct myr_str all = {bytes.data, bytes.len};
+    assert_int_equal(myr_queue_load(all, &back, NULL), MYR_OK);
+    assert_int_equal(back->policy.mend_s, 0);
+    myr_queue_free(back);
+    for (uint32_t version = 0; version < 4; version++) {
+        memcpy(bytes.data + HEAD_BYTES + 4, &version, sizeof(version));
+        int rc = myr_queue_load(all, &back, NULL);
+        assert_int_equal(rc, version == 1 || version == 2 ? MYR_OK : MYR_EVERSION);
+        if (rc == MYR_OK) {
+            uint32_t expected = version == 1 ? myr_queue_policy_default().mend_s : 0;
+            assert_int_equal(back->policy.mend_s, expected);
+            myr_queue_free(back);
+        }
+    }
+    myr_queue_free(q);
+    myr_buf_done(&bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_state_of_the_version_before_gets_the_default),
         cmocka_unit_test(tables_cover_their_structs),
         cmocka_unit_test(a_copy_is_equal_until_something_happens),
         cmocka_unit_test(what_was_stored_comes_back),

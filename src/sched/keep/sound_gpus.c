@@ -169,21 +169,22 @@ static bool pending_sound(const struct myr_queue *q, const struct qjob *job, con
     return pending == job->pending;
 }
 
-/* The list of claims names each job that claims, once. */
+/* The list of claims names each job that claims, or waits and is broken, once. */
 static bool claims_sound(const struct myr_queue *q, const struct use *uses)
 {
     size_t claims = 0;
     for (size_t i = 0; i < q->jobs.count; i++) {
-        if (q->jobs.items[i].id != MYR_NONE && q->jobs.items[i].state == MYR_JOB_CLAIMS) {
-            claims++;
-            if (!pending_sound(q, &q->jobs.items[i], uses)) {
-                return false;
-            }
+        const struct qjob *job = &q->jobs.items[i];
+        bool claimed = job->id != MYR_NONE && job->state == MYR_JOB_CLAIMS;
+        claims += claimed || (job->id != MYR_NONE && job->state == MYR_JOB_WAITS && job->broken);
+        if (claimed && !pending_sound(q, job, uses)) {
+            return false;
         }
     }
     for (size_t i = 0; i < q->claims.count; i++) {
         const struct qjob *job = sound_job(q, q->claims.items[i]);
-        if (!job || job->state != MYR_JOB_CLAIMS) {
+        if (!job ||
+            (job->state != MYR_JOB_CLAIMS && (job->state != MYR_JOB_WAITS || !job->broken))) {
             return false;
         }
         /* There are few claims at a time. */

@@ -133,7 +133,7 @@ static bool links_sound(const struct myr_queue *q, const struct qjob *job)
            (job->request == MYR_NONE ||
             (job->request < q->requests.count && q->requests.items[job->request].users > 0)) &&
            (job->guest_of == MYR_NONE || job->guest_of < q->job_count) && job->user_held <= 1 &&
-           job->present <= 1;
+           job->present <= 1 && job->broken <= 1;
 }
 
 /* Those not in use hang together, each once. */
@@ -268,8 +268,10 @@ static bool times_sound(const struct myr_queue *q, const struct qjob *job)
     if (job->state != MYR_JOB_DONE && (on ? job->since_s < 0 : job->since_s > q->now_s)) {
         return false;
     }
+    bool claims = job->state == MYR_JOB_CLAIMS;
     return (!on || job->start_s <= q->now_s) &&
-           (!held || (job->since_s <= job->held_s && job->held_s <= q->now_s));
+           (!held || (job->since_s <= job->held_s && job->held_s <= q->now_s)) &&
+           (!claims || !job->broken || job->held_s <= q->now_s) && (!on || !job->broken);
 }
 
 /* Where nothing is confirmed all starts and stops are done at once. */

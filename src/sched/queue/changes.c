@@ -358,6 +358,12 @@ uint32_t myr_queue_jobs(const struct myr_queue *q)
     return q->job_count;
 }
 
+/* Places of those that are forgotten are used again, and never given back. */
+uint32_t myr_queue_jobs_most(const struct myr_queue *q)
+{
+    return (uint32_t)q->jobs.count;
+}
+
 bool myr_queue_closed(const struct myr_queue *q, uint32_t node)
 {
     return node >= q->shape.nodes || q->closed[node];

@@ -34,6 +34,7 @@ void queue_claim_begin(struct myr_queue *q, uint32_t id)
 {
     MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_WAITS);
     MYR_ASSERT(queue_job(q, id)->pending == 0);
+    queue_job(q, id)->guest_of = MYR_NONE; /* one that is mended stays a guest where it was one */
     queue_gang_room(q, id)->count = 0;
 }
 
@@ -102,15 +103,32 @@ static void unstake(struct myr_queue *q, uint32_t id)
         MYR_ASSERT(at != MYR_NONE);
         queue_stake_remove(q, node, at);
     }
-    size_t at = 0;
-    while (at < q->claims.count && q->claims.items[at] != id) {
-        at++;
-    }
-    MYR_ASSERT(at < q->claims.count);
     MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_CLAIMS);
-    q->claims.count--;
-    memmove(&q->claims.items[at], &q->claims.items[at + 1],
-            (q->claims.count - at) * sizeof(uint32_t));
+    queue_unlist_claim(q, id);
+}
+
+/* What others are still leaving was never its own to give back. */
+static void give_back(struct myr_queue *q, struct myr_share own)
+{
+    MYR_ASSERT(own.node < q->shape.nodes && own.gpus != 0);
+    own.gpus &= ~queue_left_gpus(q, own.node);
+    if (own.gpus) {
+        myr_release(q->placer, &(struct myr_gang){1, &own});
+    }
+}
+
+void queue_claim_leave(struct myr_queue *q, uint32_t id, const struct myr_share *share)
+{
+    struct qjob *job = queue_job(q, id);
+    uint32_t node = share->node, at = queue_stake_find(q, node, id, 0);
+    MYR_ASSERT(job->state == MYR_JOB_CLAIMS && at != MYR_NONE);
+    uint64_t left = queue_left_gpus(q, node) & share->gpus;
+    uint32_t awaited = gpu_count(job->spec.restart_epoch ? left & ~own_left(q, id, node) : left);
+    MYR_ASSERT(job->pending >= awaited);
+    job->pending -= awaited;
+    queue_stake_remove(q, node, at);
+    give_back(q, *share);
+    q->ends++;
 }
 
 void queue_claim_drop(struct myr_queue *q, uint32_t id)
@@ -120,13 +138,7 @@ void queue_claim_drop(struct myr_queue *q, uint32_t id)
     MYR_ASSERT(job->gang.count > 0);
     unstake(q, id);
     for (uint32_t i = 0; i < job->gang.count; i++) {
-        struct myr_share own = job->gang.shares[i];
-        /* What others are still leaving was never its own to give back. */
-        MYR_ASSERT(own.node < q->shape.nodes && own.gpus != 0);
-        own.gpus &= ~queue_left_gpus(q, own.node);
-        if (own.gpus) {
-            myr_release(q->placer, &(struct myr_gang){1, &own});
-        }
+        give_back(q, job->gang.shares[i]);
     }
     job->gang.count = 0;
     job->pending = 0;
@@ -138,14 +150,14 @@ void queue_claim_drop(struct myr_queue *q, uint32_t id)
     job->spec.gpus = job->wish;
 }
 
-void queue_claims_drop_on(struct myr_queue *q, uint32_t node, bool borrowed)
+void queue_claims_drop_on(struct myr_queue *q, uint32_t node)
 {
     MYR_ASSERT(node < q->shape.nodes);
     for (uint32_t at = q->stake_first[node]; at != MYR_NONE;) {
         const struct stake *stake = &q->stakes.items[at];
         uint32_t id = stake->job;
         at = stake->next;
-        if (stake->epoch == 0 && !(borrowed && queue_job(q, id)->owner != MYR_NONE)) {
+        if (stake->epoch == 0 && queue_job(q, id)->owner == MYR_NONE) {
             MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_CLAIMS);
             queue_claim_drop(q, id);
             queue_settle(q, id);
@@ -160,10 +172,10 @@ void queue_claims_start(struct myr_queue *q)
     for (size_t i = 0; i < q->claims.count;) {
         uint32_t id = q->claims.items[i];
         const struct qjob *job = queue_job(q, id);
-        MYR_ASSERT(job->state == MYR_JOB_CLAIMS);
+        MYR_ASSERT(job->state == MYR_JOB_CLAIMS || job->broken);
         MYR_ASSERT(job->pending <= job->spec.gpus);
         /* A strict job starts when its older ranks are gone as well. */
-        if (job->pending > 0 || (job->leaving > 0 && !job->spec.restart_epoch)) {
+        if (job->broken || job->pending > 0 || (job->leaving > 0 && !job->spec.restart_epoch)) {
             i++;
             continue;
         }

@@ -68,8 +68,6 @@ static void avoid_node(struct myr_queue *q, uint32_t node)
     myr_vec_push(&q->avoids, avoid);
     queue_close_node(q, node, CLOSED_AVOID, true);
     queue_cells_node(q, node);
-    /* Who was about to start there would fail too. */
-    queue_claims_drop_on(q, node, false);
     queue_wake_at(q, avoid.until_s);
     MYR_ASSERT(avoid.until_s > q->now_s);
 }
@@ -85,29 +83,26 @@ static bool is_of_gang(const struct qjob *job, uint32_t node)
     return false;
 }
 
-int myr_queue_start_failed(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t epoch,
-                           uint32_t node)
+int myr_queue_mend(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t epoch,
+                   const uint32_t *bad, uint32_t count)
 {
-    if (node != MYR_NONE && node >= q->shape.nodes) {
-        return MYR_ERANGE;
+    MYR_TRY(check_on(q, now_s, id, epoch));
+    /* All of them are checked before the first one is avoided. */
+    for (uint32_t i = 0; i < count; i++) {
+        if (bad[i] >= q->shape.nodes) {
+            return MYR_ERANGE;
+        }
+        if (!is_of_gang(queue_job(q, id), bad[i])) {
+            return MYR_ESTALE; /* the word is late: the job has moved */
+        }
     }
-    int rc = check_on(q, now_s, id, epoch);
-    if (rc < 0) {
-        return rc;
-    }
-    const struct qjob *job = queue_job(q, id);
-    /* Once it runs, or for a node that is not its own, the word is late. */
-    if (job->state != MYR_JOB_STARTING || (node != MYR_NONE && !is_of_gang(job, node))) {
-        return MYR_ESTALE;
-    }
-    rc = queue_advance(q, now_s);
+    int rc = queue_advance(q, now_s);
     MYR_ASSERT(rc == MYR_OK);
-    MYR_ASSERT(job->epoch == epoch);
-    MYR_ASSERT(queue_is_on(job));
-    if (node != MYR_NONE) {
-        avoid_node(q, node);
+    MYR_ASSERT(queue_job(q, id)->epoch == epoch && queue_is_on(queue_job(q, id)));
+    for (uint32_t i = 0; i < count; i++) {
+        avoid_node(q, bad[i]);
     }
-    queue_stop_job(q, id, MYR_STOP_FAILED, MYR_NONE);
+    queue_break(q, id, MYR_STOP_FAILED);
     MYR_ASSERT(!queue_is_on(queue_job(q, id)));
     return MYR_OK;
 }
@@ -277,9 +272,6 @@ static int turn_node(struct myr_queue *q, int64_t now_s, uint32_t node, uint8_t 
         queue_close_node(q, node, bit, closed);
         MYR_ASSERT(!(q->closed[node] & bit) == !closed);
         queue_cells_node(q, node);
-        if (closed) {
-            queue_claims_drop_on(q, node, false);
-        }
     }
     return rc;
 }

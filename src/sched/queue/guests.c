@@ -40,6 +40,13 @@ static bool may_share(const struct myr_queue *q, const struct hold *hold, uint32
     if (left_s == INT64_MIN) {
         return false;
     }
+    /*
+     * The nodes were the gang's own: whoever may be stopped runs there until it has the rest, but
+     * for those who would leave nodes of their own for it.
+     */
+    if (queue_job(q, hold->job)->broken) {
+        return !job->spec.fixed && !job->broken;
+    }
     /* The gang may stop it again, so it does not matter how long it runs. */
     if (q->policy.preempt && !job->spec.fixed &&
         job->spec.priority <= queue_job(q, hold->job)->spec.priority) {

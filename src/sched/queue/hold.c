@@ -405,6 +405,31 @@ static size_t drop_outranked(struct myr_queue *q, uint32_t id)
     return nodes;
 }
 
+void queue_hold_place(struct myr_queue *q, uint32_t id, const struct myr_share *shares,
+                      uint32_t count)
+{
+    struct hold hold = {.job = id, .chosen = q->ends, .chosen_s = q->now_s, .since_s = q->now_s};
+    MYR_ASSERT(!queue_has_hold(q, id) && queue_job(q, id)->broken);
+    for (uint32_t i = 0; i < count; i++) {
+        /* Bad ones too, for when they are well; two holds never share a node. */
+        if (!(q->closed[shares[i].node] & CLOSED_HOLD)) {
+            myr_vec_push(&hold.nodes, shares[i].node);
+        }
+    }
+    queue_set_held(q, &hold, true);
+    myr_vec_push(&q->holds, hold);
+}
+
+const struct hold *queue_hold_of(const struct myr_queue *q, uint32_t id)
+{
+    for (size_t i = 0; i < q->holds.count; i++) {
+        if (q->holds.items[i].job == id) {
+            return &q->holds.items[i];
+        }
+    }
+    return NULL;
+}
+
 /* No nodes are to be had for a large gang now. */
 static void ask_later(struct myr_queue *q)
 {
@@ -468,6 +493,8 @@ void queue_serve_holds(struct myr_queue *q)
             MYR_ASSERT(i < q->holds.count && q->holds.items[i].job == id);
             if (queue_may_start(q, id) && queue_start(q, id)) {
                 over = true;
+            } else if (queue_job(q, id)->broken) {
+                queue_set_held(q, hold, true); /* they were its own, and stay the same */
             } else if (q->drain_left < 0 && !queue_strict(q, id)) {
                 over = true; /* all that was saved is spent: it would cost the others too much */
                 ask_later(q);

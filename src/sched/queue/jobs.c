@@ -172,7 +172,7 @@ static void begin(struct myr_queue *q, uint32_t id)
     MYR_ASSERT(job->since_s >= 0);
     job->start_s = q->now_s;
     job->start_pass = q->pass;
-    job->guest_of = MYR_NONE;
+    job->broken = 0;
     job->epoch++;
     MYR_ASSERT(job->epoch > 0);
     queue_count_running(q, &job->spec, true);
@@ -186,6 +186,7 @@ void queue_run_job(struct myr_queue *q, uint32_t id)
 {
     MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_WAITS);
     queue_dequeue(q, id);
+    queue_job(q, id)->guest_of = MYR_NONE;
     begin(q, id);
     MYR_SLOW_ASSERT(queue_is_on(queue_job(q, id)));
 }

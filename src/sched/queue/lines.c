@@ -207,7 +207,22 @@ static void line_up(struct myr_queue *q, uint32_t id)
     q->limited += job->spec.limit_s > 0;
     q->elastic += job->spec.gpus_min > 0;
     q->shaped += job->request != MYR_NONE;
+    if (job->broken) { /* its place was given up */
+        myr_vec_push(&q->claims, id);
+    }
     assert_waiting(q);
+}
+
+void queue_unlist_claim(struct myr_queue *q, uint32_t id)
+{
+    size_t at = 0;
+    while (at < q->claims.count && q->claims.items[at] != id) {
+        at++;
+    }
+    MYR_ASSERT(at < q->claims.count);
+    q->claims.count--;
+    memmove(&q->claims.items[at], &q->claims.items[at + 1],
+            (q->claims.count - at) * sizeof(uint32_t));
 }
 
 void queue_dequeue(struct myr_queue *q, uint32_t id)
@@ -235,6 +250,9 @@ void queue_dequeue(struct myr_queue *q, uint32_t id)
     q->limited -= job->spec.limit_s > 0;
     q->elastic -= job->spec.gpus_min > 0;
     q->shaped -= job->request != MYR_NONE;
+    if (job->broken) {
+        queue_unlist_claim(q, id);
+    }
     MYR_ASSERT((line->first == MYR_NONE) == (line->last == MYR_NONE));
     assert_waiting(q);
 }

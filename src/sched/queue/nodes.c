@@ -91,7 +91,7 @@ static void replace_node(struct myr_queue *q, uint32_t id, uint32_t node, uint32
                                                .spare = spare});
 }
 
-/* It is no spare, no cell of anybody's and nobody's claim any more. */
+/* It is no spare and no cell of anybody's any more; who claims it is mended with the decision. */
 static void close_lost(struct myr_queue *q, uint32_t node)
 {
     if (q->closed[node] & CLOSED_SPARE) {
@@ -101,9 +101,7 @@ static void close_lost(struct myr_queue *q, uint32_t node)
     }
     queue_close_node(q, node, CLOSED_DOWN, true);
     queue_cells_node(q, node);
-    queue_claims_drop_on(q, node, false);
     MYR_ASSERT(!(q->closed[node] & CLOSED_SPARE));
-    MYR_SLOW_ASSERT(queue_claimed_gpus(q, node) == 0);
 }
 
 /* Where nothing is confirmed: who runs there goes on with a spare at once, or waits again. */
@@ -130,16 +128,13 @@ static void leave_node(struct myr_queue *q, uint32_t node)
     }
 }
 
-/* Where stops are confirmed: all lost nodes of a gang are replaced in one step. */
-static void mend_node(struct myr_queue *q, uint32_t node)
+/* Where stops are confirmed: gangs keep their other nodes until the lost ones are replaced. */
+static void break_on(struct myr_queue *q, uint32_t node, enum myr_stop_reason reason)
 {
-    MYR_ASSERT(q->policy.confirm);
     while (q->node_job_count[node]) {
         uint32_t id = q->node_jobs[(size_t)node * q->shape.gpus_per_node];
         MYR_ASSERT(queue_is_on(queue_job(q, id)));
-        if (!queue_replace_lost(q, id)) {
-            queue_stop_job(q, id, MYR_STOP_NODE, MYR_NONE);
-        }
+        queue_break(q, id, reason);
     }
 }
 
@@ -154,7 +149,7 @@ void queue_lose_nodes(struct myr_queue *q, const uint32_t *nodes, uint32_t count
     }
     for (uint32_t i = 0; i < count; i++) {
         if (q->policy.confirm) {
-            mend_node(q, nodes[i]);
+            break_on(q, nodes[i], MYR_STOP_NODE);
         } else {
             leave_node(q, nodes[i]);
         }
@@ -239,6 +234,16 @@ static bool in_open_window(const struct myr_queue *q, uint32_t node)
     return false;
 }
 
+/* For another job: who has a place there gives it up, and is not mended around it. */
+static void empty(struct myr_queue *q, uint32_t node)
+{
+    while (q->node_job_count[node]) {
+        uint32_t id = q->node_jobs[(size_t)node * q->shape.gpus_per_node];
+        queue_stop_job(q, id, MYR_STOP_MAINTENANCE, MYR_NONE);
+    }
+    queue_claims_drop_on(q, node);
+}
+
 /* To its next stage: closes, stops or opens, node by node. */
 static void turn_window(struct myr_queue *q, struct window *window, uint32_t stage)
 {
@@ -251,13 +256,10 @@ static void turn_window(struct myr_queue *q, struct window *window, uint32_t sta
         uint32_t node = window->spec.first + i;
         /* Windows may overlap: a node stays closed while any of them needs it. */
         queue_close_node(q, node, CLOSED_WINDOW, in_open_window(q, node));
-        while (stage == 2 && q->node_job_count[node]) {
-            uint32_t id = q->node_jobs[(size_t)node * q->shape.gpus_per_node];
-            queue_stop_job(q, id, MYR_STOP_MAINTENANCE, MYR_NONE);
-        }
-        /* Who was about to start there must look elsewhere. */
-        if (stage == 2) {
-            queue_claims_drop_on(q, node, false);
+        if (stage == 2 && window->job > 0) {
+            empty(q, node);
+        } else if (stage == 2) {
+            break_on(q, node, MYR_STOP_MAINTENANCE);
         }
         MYR_ASSERT(stage != 2 || q->node_job_count[node] == 0);
         queue_cells_node(q, node);

@@ -29,7 +29,7 @@ static void clear_borrowers(struct myr_queue *q, uint32_t node, uint32_t wanted,
             queue_stop_job(q, best, MYR_STOP_OWNER, by);
             continue;
         }
-        queue_claims_drop_on(q, node, true); /* nobody runs there, but some were about to */
+        queue_claims_drop_on(q, node); /* nobody runs there, but some were about to */
         /* owners never hold more than the private cluster has */
         MYR_ASSERT(gpu_count(queue_claimable_gpus(q, node)) >= wanted);
     }

@@ -24,7 +24,8 @@ struct myr_queue_policy myr_queue_policy_preset(enum myr_queue_preset preset)
                                       .stop_after_s = 600,
                                       .grace_s = 1200,
                                       .loss_permille = 6,
-                                      .plain = true};
+                                      .plain = true,
+                                      .mend_s = 900};
     /* The baselines hold nothing: 0 turns patience and holds off. */
     if (preset == MYR_QUEUE_FIFO || preset == MYR_QUEUE_FIRST_FIT) {
         policy.order = preset == MYR_QUEUE_FIFO ? MYR_ORDER_FIFO : MYR_ORDER_SKIP;

@@ -147,7 +147,6 @@ static void add_victims(struct myr_queue *q, const struct claim *claim, uint32_t
     MYR_ASSERT(count <= q->node_job_count[node]);
     for (uint32_t v = 0; v < count; v++) {
         MYR_ASSERT(victims[v].job != claim->job);
-        MYR_ASSERT(victims[v].gpus > 0);
         bool known = false;
         for (size_t i = 0; i < q->victims.count && !known; i++) {
             known = q->victims.items[i] == victims[v].job;
@@ -440,10 +439,11 @@ static bool runs_below(const struct myr_queue *q, int32_t priority)
     return false;
 }
 
-/* Its nodes were held for long enough that it may stop whatever is left on them. */
+/* Its nodes were held for long enough that it may stop whatever is left there; broken: guests. */
 static bool is_graced(const struct myr_queue *q, uint32_t id)
 {
-    return q->policy.preempt && q->policy.grace_s > 0 && queue_held_s(q, id) >= q->policy.grace_s;
+    return q->policy.preempt && q->policy.grace_s > 0 && !queue_job(q, id)->broken &&
+           queue_held_s(q, id) >= q->policy.grace_s;
 }
 
 /*

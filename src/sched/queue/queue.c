@@ -33,14 +33,20 @@ int myr_queue_finish(struct myr_queue *q, int64_t now_s, uint32_t id)
     return MYR_OK;
 }
 
-/* Wakes that are past, and those of jobs that no longer wait. */
+/* Wakes that are past, and those of jobs that neither wait nor are broken any more. */
+static bool is_void(const struct myr_queue *q, const struct myr_heap_item *wake)
+{
+    if (wake->key <= q->now_s || wake->value == MYR_NONE) {
+        return wake->key <= q->now_s;
+    }
+    const struct qjob *job = queue_job(q, (uint32_t)wake->value);
+    return job->state != MYR_JOB_WAITS && !(job->state == MYR_JOB_CLAIMS && job->broken);
+}
+
 static void drop_wakes(struct myr_queue *q)
 {
     struct myr_heap_item item;
-    while (q->wakes.count &&
-           (q->wakes.items[0].key <= q->now_s ||
-            (q->wakes.items[0].value != MYR_NONE &&
-             queue_job(q, (uint32_t)q->wakes.items[0].value)->state != MYR_JOB_WAITS))) {
+    while (q->wakes.count && is_void(q, &q->wakes.items[0])) {
         (void)myr_heap_pop(&q->wakes, &item);
     }
     MYR_ASSERT(q->wakes.count == 0 || q->wakes.items[0].key > q->now_s);
@@ -78,6 +84,10 @@ const struct myr_decision *myr_queue_decide(struct myr_queue *q, int64_t now_s, 
     if (q->avoids.count) {
         queue_end_avoids(q);
     }
+    /* Broken gangs before the spares: who serves whom is not to depend on which is filled first. */
+    if (q->claims.count) {
+        queue_mend_places(q);
+    }
     queue_fill_spares(q);
     if (q->claims.count) {
         queue_claims_start(q);
@@ -89,6 +99,7 @@ const struct myr_decision *myr_queue_decide(struct myr_queue *q, int64_t now_s, 
         /* Those who have waited for nodes that are held go before all others. */
         queue_serve_holds(q);
         queue_start_what_fits(q);
+        queue_start_on_spares(q);
         if (q->holds.count) {
             queue_share_holds(q);
         }

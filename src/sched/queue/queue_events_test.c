@@ -89,25 +89,26 @@ static void a_cancelled_claim_leaves_nothing_behind(void **state)
     myr_queue_free(queue);
 }
 
-static void a_failed_start_rolls_the_whole_gang_back(void **state)
+static void a_failed_start_is_mended_and_the_good_node_stays(void **state)
 {
     (void)state;
     struct myr_queue *queue = confirming(false);
     uint32_t id = submit(queue, 0, (struct myr_queue_job){.gpus = 16});
     (void)decide(queue, 0, NULL);
-    uint32_t node = myr_queue_gang(queue, id)->shares[0].node;
-    assert_int_equal(myr_queue_start_failed(queue, 5, id, 1, node), MYR_OK);
-    expect(queue, id, MYR_JOB_STOPPING);
+    uint32_t node = myr_queue_gang(queue, id)->shares[0].node, other = 3;
+    uint32_t kept = myr_queue_gang(queue, id)->shares[1].node;
+    assert_int_equal(myr_queue_mend(queue, 5, id, 1, &other, 1), MYR_ESTALE); /* not of its gang */
+    assert_int_equal(myr_queue_mend(queue, 5, id, 1, &node, 1), MYR_OK);
+    expect(queue, id, MYR_JOB_CLAIMS);
     assert_int_equal(myr_queue_started(queue, 6, id, 1), MYR_ESTALE);
     assert_int_equal(myr_queue_stopped(queue, 7, id, 1, node), MYR_OK);
-    expect(queue, id, MYR_JOB_STOPPING);
+    expect(queue, id, MYR_JOB_CLAIMS);
     assert_int_equal(myr_queue_stopped(queue, 8, id, 1, MYR_NONE), MYR_OK);
     (void)decide(queue, 8, NULL);
     expect(queue, id, MYR_JOB_STARTING);
     assert_true(myr_queue_closed(queue, node)); /* it is avoided for a while */
-    for (uint32_t i = 0; i < 2; i++) {
-        assert_int_not_equal(myr_queue_gang(queue, id)->shares[i].node, node);
-    }
+    assert_int_not_equal(myr_queue_gang(queue, id)->shares[0].node, node);
+    assert_int_equal(myr_queue_gang(queue, id)->shares[1].node, kept);
     (void)decide(queue, 700, NULL);
     assert_false(myr_queue_closed(queue, node));
     myr_queue_free(queue);
@@ -305,7 +306,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stop_gives_its_gpus_to_who_claimed_them),
         cmocka_unit_test(a_cancelled_claim_leaves_nothing_behind),
-        cmocka_unit_test(a_failed_start_rolls_the_whole_gang_back),
+        cmocka_unit_test(a_failed_start_is_mended_and_the_good_node_stays),
         cmocka_unit_test(a_strict_job_waits_for_the_fence),
         cmocka_unit_test(a_job_with_epochs_starts_again_at_once),
         cmocka_unit_test(failures_are_counted_and_dependants_told),

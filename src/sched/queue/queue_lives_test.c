@@ -363,7 +363,7 @@ static void confirm(struct life *l)
     if (p.kind == MYR_DECIDE_STOP) {
         put_rc(l, myr_queue_stopped(l->queue, odd_time(l), p.job, p.epoch, MYR_NONE));
     } else if (how == 0) {
-        put_rc(l, myr_queue_start_failed(l->queue, odd_time(l), p.job, p.epoch, node));
+        put_rc(l, myr_queue_mend(l->queue, odd_time(l), p.job, p.epoch, &node, node != MYR_NONE));
     } else {
         put_rc(l, myr_queue_started(l->queue, odd_time(l), p.job, p.epoch));
     }

@@ -303,8 +303,8 @@ static void progress(struct world *w)
         uint32_t epoch = epoch_of(w, id);
         uint32_t node = myr_queue_gang(w->queues[0], id)->shares[0].node;
         if (below(w, 5) == 0) {
-            uint32_t told = below(w, 2) ? node : MYR_NONE;
-            int rc = EVERY(w, myr_queue_start_failed(q, w->now_s, id, epoch, told));
+            uint32_t told = below(w, 2);
+            int rc = EVERY(w, myr_queue_mend(q, w->now_s, id, epoch, &node, told));
             fail_if(w, rc < 0, "a failed start is not taken", id);
             WRONG(w, myr_queue_started(q, w->now_s, id, epoch));
         } else {
@@ -312,7 +312,6 @@ static void progress(struct world *w)
             fail_if(w, rc < 0, "a start is not taken", id);
             forget_older(w, id, epoch);
             WRONG(w, myr_queue_started(q, w->now_s, id, epoch));
-            WRONG(w, myr_queue_start_failed(q, w->now_s, id, epoch, node));
         }
     } else if (pick(w, MYR_JOB_RUNS, &id)) {
         uint32_t epoch = epoch_of(w, id);
@@ -537,6 +536,7 @@ static void set_up(struct world *w, uint64_t seed)
     policy.avoid_s = below(w, 2) * 100;
     policy.run_min_s = policy.stop_after_s = below(w, 2) * 100;
     policy.patience_s = below(w, 2) ? policy.patience_s : 500;
+    policy.mend_s = below(w, 3) * 100;
     for (uint32_t i = 0; i < QUEUES; i++) {
         int rc =
             myr_queue_create(&w->shape, &policy, w->tenants, w->tenant_count, &w->queues[i], NULL);
@@ -549,7 +549,7 @@ static void set_up(struct world *w, uint64_t seed)
             fail_if(w, rc < 0, "a kind is not taken", MYR_NONE);
         }
     }
-    uint32_t spares = below(w, 4) ? 0 : 1;
+    uint32_t spares = below(w, 4) ? 0 : 1 + below(w, 2);
     for (uint32_t i = 0; i < QUEUES; i++) {
         myr_queue_keep_spares(w->queues[i], spares);
     }

@@ -265,7 +265,7 @@ static void happens(struct world *w, const struct event *e)
         job_ends(w, e);
         break;
     case STARTED:
-        rc = one_in(w, 30) ? myr_queue_start_failed(w->queue, w->now_s, e->job, e->epoch, MYR_NONE)
+        rc = one_in(w, 30) ? myr_queue_mend(w->queue, w->now_s, e->job, e->epoch, NULL, 0)
                            : myr_queue_started(w->queue, w->now_s, e->job, e->epoch);
         break;
     case STOPPED:

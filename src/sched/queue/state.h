@@ -20,7 +20,7 @@
  *   guests    short jobs on nodes that are held
  *   preempt   makes room by stopping others
  *   elastic   fewer GPUs than wished for
- *   replace   other nodes in the place of lost ones
+ *   mend      gangs that have lost nodes: other ones in their place; who starts on spares
  *   reserve   a job at a stated time
  *   nodes     losses, spares, maintenance
  *   services  replicas
@@ -49,7 +49,7 @@ struct qjob {
     uint32_t wish;     /* GPUs asked for; it may run with fewer */
     uint32_t array;    /* that it is a member of, or MYR_NONE */
     uint32_t request;  /* in q->requests, or MYR_NONE */
-    uint32_t unused;   /* no gaps: jobs are compared byte by byte */
+    uint32_t broken;   /* its place lacks nodes; or it waits, since that was given up */
     uint32_t owner;    /* tenant whose cells it runs in, or MYR_NONE */
     uint32_t line, next, previous;
     uint32_t stops;
@@ -58,7 +58,7 @@ struct qjob {
     uint64_t blocked_pass; /* its own cells had no node that is well in this pass */
     uint64_t start_pass;   /* of its last start */
     int64_t retry_s;       /* no search for victims before this */
-    int64_t held_s;        /* since when, while its user holds it */
+    int64_t held_s;        /* since when, while its user holds it, or its place is broken */
     enum myr_job_state state;
     enum myr_job_result result; /* when it is over, or as what it ends when its ranks are gone */
     uint32_t user_held;
@@ -247,7 +247,7 @@ struct myr_queue {
     uint32_t stake_free;
     uint32_t stake_count;     /* in use */
     uint32_t *stake_first;    /* by node */
-    MYR_VEC(uint32_t) claims; /* jobs, oldest first */
+    MYR_VEC(uint32_t) claims; /* jobs that claim, or wait and are broken; oldest first */
     MYR_VEC(struct array) arrays;
     MYR_VEC(struct dependant) dependants;
     MYR_VEC(struct ended) ended;
@@ -490,20 +490,6 @@ void queue_close_node(struct myr_queue *q, uint32_t node, uint8_t bit, bool clos
 void queue_count_running(struct myr_queue *q, const struct myr_queue_job *spec, bool more);
 void queue_decide_add(struct myr_queue *q, const struct myr_decision *decision);
 
-/* claims.c */
-/* The gang is built share by share, of what may be claimed; then it runs or waits for the rest. */
-void queue_claim_begin(struct myr_queue *q, uint32_t id);
-void queue_claim_share(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t gpus);
-void queue_claim_end(struct myr_queue *q, uint32_t id);
-/* A job that is nowhere claims its gang as it is; 'pending' is set. */
-void queue_claim_gang(struct myr_queue *q, uint32_t id);
-/* What it has of its claim becomes free; it is nowhere then, see queue_settle(). */
-void queue_claim_drop(struct myr_queue *q, uint32_t id);
-/* Those with a share on the node, except owners of it where 'borrowed'; they wait again. */
-void queue_claims_drop_on(struct myr_queue *q, uint32_t node, bool borrowed);
-/* Starts those whose GPUs are all free. */
-void queue_claims_start(struct myr_queue *q);
-
 /* submit.c */
 /* Who waited for jobs that are over may go, or never will. */
 void queue_tell_dependants(struct myr_queue *q);
@@ -590,9 +576,6 @@ bool queue_find_stops(struct myr_queue *q, uint32_t id, int32_t priority, bool a
 /* elastic.c: jobs that also start with fewer GPUs. */
 void queue_start_elastic(struct myr_queue *q);
 
-/* replace.c: the job goes on with other nodes in the place of those that are down; false: none. */
-bool queue_replace_lost(struct myr_queue *q, uint32_t id);
-
 /* dated/reserve.c: windows that are kept for a job. */
 /* Whether it still waits for its time. */
 bool queue_is_reserved(const struct myr_queue *q, const struct window *w);
@@ -610,3 +593,5 @@ void queue_fill_spares(struct myr_queue *q);
 
 /* services.c: another replica in the place of one that has ended. */
 void queue_replace_replica(struct myr_queue *q, uint32_t service, uint32_t id);
+
+#include "queue/places.h"

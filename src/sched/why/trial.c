@@ -457,8 +457,9 @@ static bool add_stops(struct search *s, struct myr_trial *t)
         if (has_end(t, id)) {
             continue;
         }
-        if (t->job_count == MYR_TRIAL_ENDS_MAX) {
-            return false; /* a list that nobody reads */
+        /* A list that nobody reads; or one that came only there, in the place of a replica. */
+        if (t->job_count == MYR_TRIAL_ENDS_MAX || id >= s->q->job_count) {
+            return false;
         }
         add_end(s, t, id);
     }

@@ -26,7 +26,7 @@ static void put_line(struct myr_json *json, const char *what, const char *fmt, .
  */
 static bool put_cluster(const struct server *server, uint32_t id, struct myr_json *json)
 {
-    struct myr_control_job job = myr_control_job(server->control, id);
+    struct myr_control_job job = rows_job_view(server, id);
     uint32_t states[MYR_NODE_STATES] = {}, usable = 0;
     for (uint32_t n = 0; n < server->rows.node_count; n++) {
         struct myr_control_node node = myr_control_node(server->control, n);
@@ -84,6 +84,10 @@ static void tell_why(struct asked *asked, struct myr_buf *ret)
         put_line(&json, "last failure", "%s", row->reason);
     }
     bool lacks = put_cluster(server, asked->job, &json);
+    if (row && asked->forgotten) {
+        put_line(&json, "state", "%s", myr_control_job_state_name(row->last.state));
+        asked->why.count = 0;
+    }
     for (uint32_t i = 0; i < asked->why.count; i++) {
         const struct myr_explain_fact *fact = &asked->why.facts[i];
         if (lacks && strcmp(fact->what, "waits") == 0) {
@@ -105,6 +109,7 @@ int api_explain(struct request *request, struct myr_buf *ret, struct myr_err *er
     struct asked *asked = asked_new(request->server, request);
     asked->job = id;
     asked->submitted_ms = rows_job(request->server, id)->submitted_ms;
+    asked->forgotten = myr_control_job(request->server->control, id).forgotten;
     asked->has_start = starts_of(request->server, id, &asked->start);
     asked->think = think_why;
     asked->tell = tell_why;

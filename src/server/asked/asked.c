@@ -44,7 +44,8 @@ void asked_waiting(struct asked *asked, uint32_t most)
 {
     uint32_t jobs = myr_control_jobs(asked->copy);
     asked->ids = myr_xcalloc(most + UINT64_C(1), sizeof(*asked->ids));
-    for (uint32_t id = 0; id < jobs && asked->count < most; id++) {
+    for (uint32_t id = myr_control_next_job(asked->copy, 0); id < jobs && asked->count < most;
+         id = myr_control_next_job(asked->copy, id + 1)) {
         if (myr_control_job(asked->copy, id).state == MYR_CONTROL_QUEUED) {
             asked->ids[asked->count++] = id;
         }

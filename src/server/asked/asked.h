@@ -22,7 +22,7 @@ struct asked {
     uint32_t *ids, count;       /* queue, starts: these */
     uint32_t steps;
     struct myr_start_time start; /* of the job, as it is known */
-    bool has_start;
+    bool has_start, forgotten;
     int64_t submitted_ms;
     /* What came out. */
     struct myr_explanation why;

@@ -155,7 +155,7 @@ static void start(struct server *server, uint32_t id)
     struct myr_control_rank *ranks = myr_xcalloc(job.nodes, sizeof(*ranks));
     struct engine_gang gang = {.job = id,
                                .epoch = job.epoch,
-                               .world = job.spec.gpus,
+                               .world = job.gpus,
                                .row = row,
                                .shares = ranks,
                                .count =

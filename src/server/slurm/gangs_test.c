@@ -33,6 +33,7 @@ static void unsure_ones(void)
     put_jobs();
     job_is("151", "PENDING", "Resources", id);
     job_is("151", "CANCELLED", "None", id);
+    wait_for_start(id);
     job_is("151", "COMPLETING", "None", id); /* an old one ends: nobody minds */
     desk_post(server, &(struct myr_event){.kind = MYR_EVENT_CANCEL, .job = id});
     settle();
@@ -52,6 +53,7 @@ static void unsure_ones(void)
     prints("scancel", 0, "");
     prints("squeue", 0, "");
     look("it is gone", true);
+    wait_for_start(id);
     desk_post(server, &(struct myr_event){.kind = MYR_EVENT_CANCEL, .job = id});
     settle();
 }
@@ -99,6 +101,7 @@ static void graces(void)
     settle();
     put_jobs();
     job_is("160", "CANCELLED", "None", id);
+    wait_for_start(id);
     desk_post(server, &(struct myr_event){.kind = MYR_EVENT_CANCEL, .job = id});
     settle();
     prints("squeue", 0, "");
@@ -117,6 +120,7 @@ static void exits(void)
         wrote_exit(id, 1, texts[i]);
         prints("squeue", 0, "");
         look("\nand it is gone", true);
+        wait_for_start(id);
         desk_post(server, &(struct myr_event){.kind = MYR_EVENT_CANCEL, .job = id});
         settle();
         look("and ended", true);

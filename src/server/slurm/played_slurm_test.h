@@ -168,6 +168,22 @@ static inline void put_jobs(void)
     }
 }
 
+/* A job is started again some seconds after a start that came to nothing: until then. */
+static inline void wait_for_start(uint32_t id)
+{
+    struct myr_control_job job;
+    while ((job = myr_control_job(server->control, id)).state == MYR_CONTROL_RECOVERING &&
+           job.nodes_open == 0) {
+        int64_t ahead_ms = myr_control_wake_ms(server->control) - core_ms(server);
+        assert_in_range(ahead_ms, 1, 300000);
+        clock_ns += ahead_ms * 1000000;
+        desk_post(server, &(struct myr_event){.kind = MYR_EVENT_TICK});
+        myr_buf_printf(&story, "%lld s later\n", (long long)ahead_ms / 1000);
+        settle();
+        put_jobs();
+    }
+}
+
 static inline void no_timer(uv_timer_t *timer)
 {
     (void)timer; /* looks are the test's */
@@ -202,6 +218,7 @@ static inline void nodes_are(const char *what, const char *lines)
 static inline void job_is(const char *id, const char *state, const char *reason, uint32_t job)
 {
     char line[300], what[100];
+    wait_for_start(job);
     uint32_t epoch = myr_control_job(server->control, job).epoch;
     snprintf(line, sizeof(line), "%s|%s|nobody|n[0-1]|%s|myriad:%s:%u.%u\n", id, state, reason,
              slurm->tag, job, epoch);

@@ -98,6 +98,8 @@ static void gangs(void)
     prints("squeue", 0, "");
     prints("sbatch", 1, "sbatch: error: Batch job submission failed: Invalid account\n");
     submitted(8);
+    wait_for_start(2); /* again and again, until it is given up */
+    assert_int_equal(myr_control_job(server->control, 2).state, MYR_CONTROL_FAILED);
 }
 
 static void ends(void)

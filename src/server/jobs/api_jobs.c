@@ -34,13 +34,15 @@ static void put_job(const struct server *server, uint32_t id, struct myr_json *j
 {
     const struct job_row *row = rows_job(server, id);
     MYR_ASSERT(row && id < myr_control_jobs(server->control)); /* whoever asks has looked for it */
-    struct myr_control_job job = myr_control_job(server->control, id);
+    struct myr_control_job job = rows_job_view(server, id);
     myr_json_u64(json, "id", id);
     myr_json_text(json, "name", row->name);
     myr_json_text(json, "tenant", tenant_of(server, row));
     myr_json_text(json, "user", row->user);
     myr_json_text(json, "state", myr_control_job_state_name(job.state));
+    myr_json_bool(json, "held", job.spec.held);
     myr_json_u64(json, "gpus", job.spec.gpus);
+    myr_json_u64(json, "gpus_min", job.spec.gpus_min ? job.spec.gpus_min : job.spec.gpus);
     /* Of one that is over, how many it had. */
     myr_json_u64(json, "nodes", job.nodes ? job.nodes : row->where_count);
     myr_json_i64(json, "priority", job.spec.priority);
@@ -113,7 +115,7 @@ int api_jobs(struct request *request, struct myr_buf *ret, struct myr_err *err)
     for (uint32_t id = from; id-- > 0;) {
         MYR_ASSERT(listed <= limit && next == MYR_NONE);
         const struct job_row *row = rows_job(server, id);
-        struct myr_control_job job = myr_control_job(server->control, id);
+        struct myr_control_job job = rows_job_view(server, id);
         const char *name = myr_control_job_state_name(job.state);
         bool over = job.state >= MYR_CONTROL_DONE;
         /* A state that is asked for goes before 'all'. */
@@ -143,7 +145,7 @@ int api_jobs(struct request *request, struct myr_buf *ret, struct myr_err *err)
 /* Where it runs; of one that is over, where it was last. */
 static void put_ranks(const struct server *server, uint32_t id, struct myr_json *json)
 {
-    uint32_t nodes = myr_control_job(server->control, id).nodes;
+    uint32_t nodes = rows_job_view(server, id).nodes;
     MYR_CLEANUP(myr_free_at)
     struct myr_control_rank *ranks = myr_xcalloc(nodes, sizeof(*ranks));
     uint32_t count = myr_control_job_ranks(server->control, id, ranks, nodes);
@@ -195,7 +197,7 @@ static void put_events(const struct server *server, uint32_t id, struct myr_json
 }
 
 /* With its file as it was submitted. */
-static void put_one(const struct server *server, uint32_t id, struct myr_buf *ret)
+void api_put_job(const struct server *server, uint32_t id, struct myr_buf *ret)
 {
     const struct job_row *row = rows_job(server, id);
     struct myr_json json;
@@ -214,7 +216,7 @@ int api_job(struct request *request, struct myr_buf *ret, struct myr_err *err)
     uint32_t id;
     MYR_TRY(request_job(request, &id, err));
     starts_refresh(request->server);
-    put_one(request->server, id, ret);
+    api_put_job(request->server, id, ret);
     return MYR_OK;
 }
 
@@ -234,6 +236,33 @@ static int token_of(struct request *request, uint64_t *ret, struct myr_err *err)
     return MYR_OK;
 }
 
+/* One that is done is not waited for: the core may have forgotten it. */
+static uint32_t before_of(const struct server *server, const struct myr_jobfile *file)
+{
+    bool waits =
+        file->after_count > 0 && rows_job_view(server, file->after[0]).state < MYR_CONTROL_DONE;
+    return waits ? file->after[0] + 1 : 0;
+}
+
+/* What the core is told of the file. */
+static struct myr_job_spec spec_of(const struct server *server, const struct myr_jobfile *file,
+                                   uint64_t token, uint32_t tenant)
+{
+    return (struct myr_job_spec){.token = token,
+                                 .tenant = tenant,
+                                 .gpus = file->gpus,
+                                 .priority = file->priority,
+                                 .restart = (uint8_t)file->restart,
+                                 .service = file->service,
+                                 .held = file->hold,
+                                 .gpus_min = file->gpus_min,
+                                 .wish = file->wish,
+                                 .retries = file->retries,
+                                 .lease_s = server->engine ? MYR_LEASE_S_MAX : file->lease_s,
+                                 .limit_s = file->time_limit_s,
+                                 .after = before_of(server, file)};
+}
+
 /* 'index' counts from 1 in an array; 0: there is none. */
 static int submit_one(struct request *request, const struct myr_jobfile *file, uint64_t token,
                       uint32_t index, uint32_t *ret_id, struct myr_err *err)
@@ -245,16 +274,7 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
         return myr_err_set(err, MYR_ERANGE, "%d tenants are all that there is room for",
                            SERVER_TENANTS);
     }
-    struct myr_job_spec spec = {.token = token,
-                                .tenant = tenant,
-                                .gpus = file->gpus,
-                                .priority = file->priority,
-                                .restart = (uint8_t)file->restart,
-                                .service = file->service,
-                                .retries = file->retries,
-                                .lease_s = server->engine ? MYR_LEASE_S_MAX : file->lease_s,
-                                .limit_s = file->time_limit_s,
-                                .after = file->after_count ? file->after[0] + 1 : 0};
+    struct myr_job_spec spec = spec_of(server, file, token, tenant);
     struct job_row *row = myr_xcalloc(1, sizeof(*row));
     *row = (struct job_row){.token = token,
                             .tenant = tenant,
@@ -329,7 +349,7 @@ static int check_size(const struct server *server, const struct myr_jobfile *fil
         if (before >= myr_control_jobs(server->control)) {
             return myr_err_set(err, MYR_ENOENT, "'after': no job %u", before);
         }
-        enum myr_control_job_state state = myr_control_job(server->control, before).state;
+        enum myr_control_job_state state = rows_job_view(server, before).state;
         /* Failed or cancelled: it would wait for ever. */
         if (state > MYR_CONTROL_DONE) {
             return myr_err_set(err, MYR_ESTALE, "'after': job %u has %s, and will never be done",
@@ -393,7 +413,7 @@ int api_submit(struct request *request, struct myr_buf *ret, struct myr_err *err
     for (uint32_t i = 0; i < count; i++) {
         /* Each of an array has a number of its own, which the same request finds again. */
         uint64_t own = i ? myr_hash_u64(token + i) | 1 : token;
-        uint32_t id = myr_control_find(server->control, own);
+        uint32_t id = rows_job_of_token(server, own);
         const struct job_row *row = id == MYR_NONE ? NULL : rows_job(server, id);
         if (row && !is_same(row, request)) {
             return myr_err_set(err, MYR_ESTALE,
@@ -408,37 +428,11 @@ int api_submit(struct request *request, struct myr_buf *ret, struct myr_err *err
     myr_json_object(&json, NULL);
     myr_json_u64(&json, "id", ids[0]); /* there is one at least */
     myr_json_text(&json, "name", rows_job(server, ids[0])->name);
-    myr_json_text(&json, "state",
-                  myr_control_job_state_name(myr_control_job(server->control, ids[0]).state));
+    myr_json_text(&json, "state", myr_control_job_state_name(rows_job_view(server, ids[0]).state));
     myr_json_u64(&json, "count", count);
     api_put_ids(ids, count, &json);
     put_unheeded(request, &json);
     myr_json_end(&json);
-    return MYR_OK;
-}
-
-/* Of one that is cancelled already the answer is the same again. */
-int api_cancel(struct request *request, struct myr_buf *ret, struct myr_err *err)
-{
-    struct server *server = request->server;
-    uint32_t id;
-    MYR_TRY(request_job(request, &id, err));
-    struct job_row *row = rows_job(server, id);
-    if (request->who.role < ROLE_OPERATOR && strcmp(row->user, request->who.user) != 0) {
-        return myr_err_set(err, MYR_EDENIED, "job %u is %s's; an operator may cancel it too", id,
-                           row->user);
-    }
-    MYR_TRY(api_writable(server, err));
-    if (row->state == MYR_CONTROL_DONE || row->state == MYR_CONTROL_FAILED) {
-        return myr_err_set(err, MYR_ESTALE, "job %u is over: %s", id,
-                           myr_control_job_state_name((enum myr_control_job_state)row->state));
-    }
-    if (row->state < MYR_CONTROL_DONE) { /* said twice, it is the same */
-        snprintf(row->reason, sizeof(row->reason), "cancelled by %s", request->who.user);
-    }
-    desk_post(server, &(struct myr_event){.kind = MYR_EVENT_CANCEL, .job = id});
-    MYR_TRY(desk_run(server, err));
-    put_one(server, id, ret);
     return MYR_OK;
 }
 
@@ -457,7 +451,7 @@ int api_logs(struct request *request, struct myr_buf *ret, struct myr_err *err)
         (epoch_text && !myr_str_to_u64(myr_str_from(epoch_text), &epoch))) {
         return myr_err_set(err, MYR_EINVAL, "'rank', 'offset' and 'epoch' are whole numbers");
     }
-    struct myr_control_job job = myr_control_job(server->control, id);
+    struct myr_control_job job = rows_job_view(server, id);
     uint32_t gpus = job.spec.gpus;
     if (epoch > job.epoch) {
         return myr_err_set(err, MYR_ERANGE, "job %u was started %u time%s", id, job.epoch,
