@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "myriad/sched/events.h"
 #include "myriad/sched/why.h"
 #include "myriad/text/amount.h"
 #include "state.h"
@@ -108,6 +109,13 @@ static void put_why(const struct myr_control *c, uint32_t id, const struct myr_e
     if (waits_for_another(c, id)) {
         put(e, "awaits", "job/%u to be done", job_of(c, id)->spec.after - 1);
         put_start(c, id, asker, e);
+        return;
+    }
+    int64_t date_s = myr_queue_reserved_s(c->queue, id);
+    if (date_s >= 0) {
+        int64_t left_s = date_s - steady_now_ms(c, asker) / 1000;
+        put(e, "waits", "for its time, in %s: nodes are reserved then",
+            MYR_DURATION(left_s > 0 ? left_s : 0));
         return;
     }
     MYR_CLEANUP(myr_control_cleanup) struct myr_control *copy = myr_control_fork(c);
@@ -275,6 +283,9 @@ const char *myr_control_waits(struct myr_control *c, uint32_t id)
     }
     if (job_of(c, id)->spec.held) {
         return "a person holds it";
+    }
+    if (myr_queue_reserved_s(c->queue, id) >= 0) {
+        return "its time has not come: nodes are reserved then";
     }
     myr_queue_lacks(c->queue, c->head.steady_ms / 1000, id, &why);
     return myr_why_words(why.kind);

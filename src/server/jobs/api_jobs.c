@@ -54,6 +54,7 @@ static void put_job(const struct server *server, uint32_t id, struct myr_json *j
     put_moment(json, "started_ms", row->first_start_ms);
     put_moment(json, "ended_ms", row->ended_ms);
     starts_put(server, id, json);
+    put_moment(json, "dated_ms", job.spec.date_min ? (int64_t)job.spec.date_min * 60000 : -1);
     myr_json_text(json, "reason", row->reason);
 }
 
@@ -263,6 +264,26 @@ static struct myr_job_spec spec_of(const struct server *server, const struct myr
                                  .after = before_of(server, file)};
 }
 
+/* "?at=": the minute since 1970 at which it is to start; 0: when it can. */
+static int date_of(struct request *request, const struct myr_jobfile *file, uint32_t *ret,
+                   struct myr_err *err)
+{
+    const char *at = request_arg(request, "at");
+    uint64_t minute = 0;
+    if (at && (!myr_str_to_u64(myr_str_from(at), &minute) || minute > UINT32_MAX ||
+               (int64_t)minute * 60000 <= core_ms(request->server))) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "'at' is a minute since 1970 that lies ahead; %.20s is not", at);
+    }
+    if (at && (file->time_limit_s == 0 || file->array_count || file->after_count || file->hold)) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "a job with a date has a 'time_limit', is no array, and neither waits "
+                           "for another nor is held");
+    }
+    *ret = (uint32_t)minute;
+    return MYR_OK;
+}
+
 /* 'index' counts from 1 in an array; 0: there is none. */
 static int submit_one(struct request *request, const struct myr_jobfile *file, uint64_t token,
                       uint32_t index, uint32_t *ret_id, struct myr_err *err)
@@ -275,6 +296,7 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
                            SERVER_TENANTS);
     }
     struct myr_job_spec spec = spec_of(server, file, token, tenant);
+    MYR_TRY(date_of(request, file, &spec.date_min, err));
     struct job_row *row = myr_xcalloc(1, sizeof(*row));
     *row = (struct job_row){.token = token,
                             .tenant = tenant,
@@ -314,7 +336,8 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
     if (myr_control_find(server->control, token) != id) {
         /* Refused by the core: the next one gets this number. */
         rows_drop_job(server, id);
-        return myr_err_set(err, MYR_EINVAL, "the queue refuses such a job");
+        return myr_err_set(err, MYR_EINVAL, "the queue refuses such a job%s",
+                           spec.date_min ? " then: too much is reserved" : "");
     }
     if (rc < 0) {
         return myr_err_set(err, MYR_EAWAY,
