@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Questions that are thought about beside the loop: many at once, of a state that is not small, while
-jobs come; and a server that is told to end while some are under way.
+"""Questions that are thought about beside the loop: many at once, of a state that is not small; and
+a server that is told to end while some are under way.
 
     tests/server/asked.py MYRIAD
 """

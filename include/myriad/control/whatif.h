@@ -1,8 +1,9 @@
 /*
  * whatif: a question to a state that is not changed by it: lose these nodes, add so many GPUs,
  * submit this job. The state is copied, the copy takes the events, and what it decides is the
- * answer. Agents of the copy answer at once: every order to stop is carried out. Where nodes are lost
- * by silence it is the answer of the moment at which they count as lost and their power was cut.
+ * answer. Agents of the copy answer at once: every order to stop is carried out. Where nodes are
+ * lost by silence it is the answer of the moment at which they count as lost and their power was
+ * cut.
  */
 #pragma once
 

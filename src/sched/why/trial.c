@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#include "myriad/sched/defrag.h"
 #include "myriad/sched/snapshot.h"
 #include "queue/state.h"
+#include "why/move.h"
 
 /*
  * Changes are found by trying. Each is made in a copy of the queue, through the same functions that
@@ -546,50 +546,6 @@ static void try_ends(struct search *s, const struct priorities *p)
     }
 }
 
-/* Running jobs that can be moved, for a plan. */
-static void try_move(struct search *s)
-{
-    const struct myr_queue *q = s->q;
-    if (myr_placer_free_gpus(q->placer) < own(s)->spec.gpus) {
-        return; /* moves make room whole, and none more */
-    }
-    struct myr_running *jobs = myr_xcalloc(q->jobs.count + 1, sizeof(*jobs));
-    uint32_t *ids = myr_xcalloc(q->jobs.count + 1, sizeof(*ids)), count = 0;
-    for (size_t i = 0; i < q->jobs.count; i++) {
-        struct qjob *job = &q->jobs.items[i];
-        if (job->id != MYR_NONE && queue_is_on(job)) {
-            /* What cannot be moved without breaking a promise counts as fixed to its nodes. */
-            bool pinned = job->state != MYR_JOB_RUNS || job->owner != MYR_NONE || job->spec.fixed ||
-                          job->request != MYR_NONE || job->leaving;
-            jobs[count] = (struct myr_running){&job->gang, (uint32_t)q->policy.restart_s, pinned};
-            ids[count++] = job->id;
-        }
-    }
-    /* A small job needs some GPUs of one node. */
-    struct myr_request request = {.nodes = queue_nodes_of(q, own(s))};
-    if (own(s)->request != MYR_NONE) {
-        request = queue_request_of(q, own(s));
-    } else if (!queue_is_gang(q, own(s)->spec.gpus)) {
-        request.gpus_per_node = own(s)->spec.gpus;
-    }
-    struct myr_defrag_plan plan = {};
-    struct myr_trial t = {.kind = MYR_TRIAL_MOVE};
-    if (myr_defrag(q->placer, &request, jobs, count, &plan, NULL) == MYR_OK) {
-        for (size_t i = 0; i < plan.moves.count && i < MYR_TRIAL_JOBS_MAX; i++) {
-            const struct myr_migration *m = &plan.moves.items[i];
-            t.moves[t.move_count++] = (struct myr_trial_move){ids[m->job], m->from, m->to};
-            t.gpus += gpu_count(m->from.gpus);
-        }
-        /* A plan that is cut off would not free what it promises. */
-        if (t.move_count && t.move_count == plan.moves.count) {
-            (void)try_change(s, &t);
-        }
-        myr_defrag_done(&plan);
-    }
-    free(jobs);
-    free(ids);
-}
-
 /* Each kind, from what costs nobody anything to what ends others' work. */
 static void try_all(struct search *s)
 {
@@ -597,7 +553,7 @@ static void try_all(struct search *s)
     struct priorities above = priorities_above(s);
     struct myr_trial release = {.kind = MYR_TRIAL_RELEASE};
     struct myr_trial leaves = {.kind = MYR_TRIAL_ANY_LEAVES};
-    struct myr_trial spares = {.kind = MYR_TRIAL_NO_SPARES};
+    struct myr_trial spares = {.kind = MYR_TRIAL_NO_SPARES}, moves;
     if (own(s)->state == MYR_JOB_HELD) {
         (void)try_change(s, &release);
     }
@@ -614,7 +570,9 @@ static void try_all(struct search *s)
     if (q->spares_kept > 0) {
         (void)try_change(s, &spares);
     }
-    try_move(s);
+    if (trial_of_moves(q, s->id, &moves)) {
+        (void)try_change(s, &moves);
+    }
     try_ends(s, &above);
 }
 
