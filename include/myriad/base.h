@@ -9,6 +9,7 @@
  *   bitset  fixed-size set of small integers
  *   heap    4-ary priority queue with a stable order
  *   rng     counter-based random streams
+ *   probe   marks at places that are rarely reached
  *   file    whole-file read and atomic write, monotonic clock
  *   infile  a file read piece by piece
  *   file_set  several files that take their names together or not at all
@@ -25,6 +26,7 @@
 #include "myriad/base/infile.h"
 #include "myriad/base/map.h"
 #include "myriad/base/mem.h"
+#include "myriad/base/probe.h"
 #include "myriad/base/rng.h"
 #include "myriad/base/str.h"
 #include "myriad/base/vec.h"

@@ -143,6 +143,7 @@ static void try_launch(struct run *run)
     int free = gpus_are_free(run, &other);
     MYR_ASSERT(free >= 0 || other); /* whose they are is told */
     if (free < 0) {
+        MYR_PROBE("ranks are to start on GPUs that another job has");
         char why[120];
         snprintf(why, sizeof(why), "its GPUs are in use by job %llu",
                  (unsigned long long)other->job);
@@ -169,6 +170,7 @@ static void ask_to_stop(struct run *run, uint32_t grace_s)
     run->stopping = true;
     MYR_ASSERT(run->patience_ns > 0 && run->patience_ns <= patience_ns); /* never put off */
     if (run->state == RUN_WAITING) {
+        MYR_PROBE("ranks are stopped before they began");
         end_unborn(run, ENDING_STOPPED, "by order, before it began");
         return;
     }

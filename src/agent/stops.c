@@ -157,6 +157,7 @@ int stops_add(struct stops *stops, uint64_t job, uint32_t epoch, struct myr_err 
     if (put != len || fdatasync(stops->fd) < 0) {
         /* Not remembered in memory either: who asks again must find it as the file has it. */
         int rc = myr_err_errno(err, "cannot remember a stop", stops->folder);
+        MYR_PROBE("a stop cannot be kept");
         stops->torn = true;
         (void)write_anew(stops, NULL);
         return rc;

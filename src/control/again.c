@@ -9,6 +9,7 @@ void job_node_back(struct myr_control *c, uint32_t node)
          at = slot_of(c, at)->next_on_node) {
         const struct rank *rank = slot_of(c, at);
         if (rank_is_open(rank) && (rank->old || rank->state == RANK_STOPPING)) {
+            MYR_PROBE("a node is back with ranks that are to stop");
             order_stop(c, at, 0);
             timer_set(c, TIMER_JOB, rank->job, c->head.steady_ms + c->policy.retry_ms);
         }
@@ -29,6 +30,7 @@ void job_takeover(struct myr_control *c)
         /* Nobody watched meanwhile: that it made no step says nothing. */
         job->progress_ms = c->head.steady_ms;
         if (job->after == AFTER_NONE && job->state == MYR_CONTROL_STARTING) {
+            MYR_PROBE("a controller begins while a gang starts");
             job->started_ms = c->head.steady_ms;
         }
         /* Due at once: orders may be lost with the controller that gave them. */

@@ -17,6 +17,7 @@ void node_blame_late(struct myr_control *c, uint32_t id)
     MYR_CLEANUP(myr_free_at) uint32_t *late = myr_xcalloc(job->ranks, sizeof(*late));
     uint32_t count = 0, ranks = job->ranks;
     MYR_ASSERT(job->after == AFTER_NONE && job->state == MYR_CONTROL_STARTING);
+    MYR_PROBE("nodes of a gang are late");
     for (uint32_t at = job->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_in_job) {
         uint32_t node = slot_of(c, at)->node;
         if (slot_of(c, at)->state == RANK_STARTING && !node_of(c, node)->silent) {
@@ -26,6 +27,7 @@ void node_blame_late(struct myr_control *c, uint32_t id)
     job_start_failed(c, id);
     for (uint32_t i = 0; i < count; i++) {
         if (count == 1 || count <= ranks / LATE_PART) {
+            MYR_PROBE("few nodes of a gang are late");
             node_blame(c, late[i], id, true);
         } else {
             node_test(c, late[i]);

@@ -241,6 +241,7 @@ static void take_exit(struct myr_control *c, const struct myr_event *event)
     MYR_ASSERT(event->kind == MYR_EVENT_EXIT);
     MYR_ASSERT(event->node < c->shape.nodes && event->job < c->head.job_count);
     if (!job_exited(c, event)) {
+        MYR_PROBE("a rank ended badly");
         node_blame(c, event->node, event->job, false);
     }
     job_settle(c, event->job);

@@ -51,6 +51,7 @@ static void resend(struct myr_control *c, uint32_t id)
     }
     /* Looked for anew each time: with one gone the job may settle, and leave the others behind. */
     for (uint32_t at; (at = find_ended(c, job)) != MYR_NONE;) {
+        MYR_PROBE("ranks are over since their lease is");
         job_rank_gone(c, at);
     }
 }
@@ -82,6 +83,7 @@ static bool is_hung(struct myr_control *c, uint32_t id)
         hung_ms = c->head.steady_ms + c->policy.hang_ms;
     }
     if (c->head.steady_ms >= hung_ms) {
+        MYR_PROBE("a job hangs");
         return true;
     }
     bool again = job->old_open > 0 && resend_old(c, id);
@@ -107,6 +109,7 @@ enum job_due job_deadline(struct myr_control *c, uint32_t id)
         }
         /* Some ranks have finished: the others have nothing left to do, and count as done too. */
         if (job->state == MYR_CONTROL_FINISHING) {
+            MYR_PROBE("some ranks have ended, and the others hang");
             job_halt(c, id, AFTER_DONE, 0);
             return DUE_NOTHING;
         }
@@ -117,6 +120,7 @@ enum job_due job_deadline(struct myr_control *c, uint32_t id)
     /* Set first: what follows may set another, or end the job. */
     timer_set(c, TIMER_JOB, id, now_ms + c->policy.retry_ms);
     if (job->after == AFTER_NONE && now_ms >= job->started_ms + c->policy.start_window_ms) {
+        MYR_PROBE("a gang is not up within its window");
         return DUE_LATE;
     }
     (void)resend_old(c, id);

@@ -3,6 +3,7 @@
  * the queue's scratch space is asked of a copy.
  */
 #include "myriad/control/explain.h"
+#include "myriad/sched/events.h"
 
 #include <stdio.h>
 
@@ -127,6 +128,26 @@ static void put_why(const struct myr_control *c, uint32_t id, const struct myr_e
     myr_why_facts(&why, &(struct myr_why_sink){put_fact, e, asker->names});
 }
 
+/* Its place is kept: for it, though nodes of it are bad, or until others have left it. */
+static bool put_place(const struct myr_control *c, uint32_t id,
+                      const struct myr_explain_asker *asker, struct myr_explanation *e)
+{
+    struct myr_job_view view;
+    if (myr_queue_view(c->queue, id, &view) < 0 || view.state != MYR_JOB_CLAIMS) {
+        return false;
+    }
+    int64_t left_s = view.kept_until_s - steady_now_ms(c, asker) / 1000;
+    if (view.bad > 0) {
+        put(e, "keeps", "%u of its %s, for %s more", view.nodes - view.bad,
+            MYR_COUNT(view.nodes, "node"), MYR_DURATION(left_s > 0 ? left_s : 0));
+        put(e, "awaits", "%s in the place of bad ones, or these to be well again",
+            MYR_COUNT(view.bad, "node"));
+    } else {
+        put(e, "awaits", "what still runs on its %s to end", MYR_COUNT(view.nodes, "node"));
+    }
+    return true;
+}
+
 /* By the asker's clock where it knows the moment; hours without a controller are in that. */
 static int64_t since_submit_ms(const struct myr_control *c, const struct job *job,
                                const struct myr_explain_asker *asker)
@@ -203,7 +224,7 @@ static void explain_job(const struct myr_control *c, uint32_t id,
     }
     if (job->spec.held && !job_is_over(job)) {
         put(e, "held", "by a person: it starts when it is released, myriad job release %u", id);
-    } else if (job->state == MYR_CONTROL_QUEUED) {
+    } else if (job->state == MYR_CONTROL_QUEUED && !put_place(c, id, asker, e)) {
         put_why(c, id, asker, e);
     }
 }

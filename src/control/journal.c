@@ -67,6 +67,9 @@ void myr_journal_put(const struct myr_control *c, int64_t now_ms, const struct m
     char *payload = length <= sizeof(small) ? small : myr_xrealloc(NULL, length, 1);
     memcpy(payload, &record, sizeof(record));
     memcpy(payload + sizeof(record), event, record.event_bytes);
+    if (c->head.planted == MYR_PLANTED_LOST_WEIGHT && event->kind == MYR_EVENT_WEIGHT) {
+        payload[sizeof(record) + offsetof(struct myr_event, kind)] = MYR_EVENT_TICK;
+    }
     if (effect_bytes > 0) {
         memcpy(payload + sizeof(record) + record.event_bytes, c->effects.items, effect_bytes);
     }

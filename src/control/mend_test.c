@@ -41,9 +41,9 @@ struct world {
     uint32_t spares;
     struct machine machines[NODES_MAX];
     MYR_VEC(struct answer) answers; /* to come, in no order */
-    bool trouble;
-    uint32_t gangs;   /* jobs 0 to this one ran before the trouble */
-    uint32_t need;    /* nodes of the only gang; 0: there are others */
+    bool trouble, elastic;          /* some jobs also start with fewer GPUs */
+    uint32_t gangs;                 /* jobs 0 to this one ran before the trouble */
+    uint32_t need;                  /* nodes of the only gang; 0: there are others */
     int64_t lacks_ms; /* since when it could have a start and has none; -1: it has, or cannot */
     uint32_t faults;
 };
@@ -300,9 +300,12 @@ static void strike(struct world *w)
 static void ask_for(struct world *w, uint32_t gpus, enum myr_restart restart)
 {
     uint32_t job = myr_control_jobs(w->f.control);
+    bool small = w->elastic && w->need == 0, less = w->elastic && below(w, 4) == 0;
     struct myr_event event = {.kind = MYR_EVENT_SUBMIT,
                               .spec = {.token = job + 1,
                                        .gpus = gpus,
+                                       .priority = small ? -(int32_t)below(w, 2) : 0,
+                                       .gpus_min = less ? 1 + below(w, gpus) : 0,
                                        .restart = (uint8_t)restart,
                                        .service = 1, /* it need not tell of steps */
                                        .retries = MYR_JOB_RETRIES_MAX,
@@ -321,9 +324,10 @@ static void ask_for_jobs(struct world *w)
     uint32_t per = w->shape.gpus_per_node, left = w->shape.nodes - w->spares;
     if (below(w, 3) == 0) { /* up to the whole cluster, its spares too */
         uint32_t nodes = 2 + below(w, w->shape.nodes - 1);
+        w->elastic = true;
+        w->need = nodes;
         ask_for(w, nodes * per - below(w, per), any_restart(w));
         w->gangs = 1;
-        w->need = nodes;
         return;
     }
     while (left >= 2 && w->gangs < 6) {
@@ -333,6 +337,7 @@ static void ask_for_jobs(struct world *w)
         left -= nodes;
         w->gangs++;
     }
+    w->elastic = true; /* not of the gangs: who goes on with less has given nodes away */
     for (uint32_t i = below(w, 12); i > 0; i--) {
         ask_for(w, (1 + below(w, w->shape.nodes / 2)) * per, any_restart(w));
     }

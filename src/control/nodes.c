@@ -39,6 +39,7 @@ void node_settle(struct myr_control *c, uint32_t id)
     }
     /* Doubt alone ends no job: the test waits until none is there. */
     if (node->doubted && node->first_rank == MYR_NONE && !node->silent && !node->testing) {
+        MYR_PROBE("a node in doubt is empty, and tested");
         node->doubted = 0;
         node_test(c, id);
     }
@@ -123,6 +124,17 @@ static void fence(struct myr_control *c, uint32_t id)
     MYR_ASSERT(!node->fencing || node->deadline_ms >= 0);
 }
 
+/* A person has to say whether more may be drained. */
+static void tell_limit(struct myr_control *c, uint32_t id)
+{
+    MYR_ASSERT(node_of(c, id)->bad);
+    c->head.noticed = 1;
+    emit(c, &(struct myr_effect){.kind = MYR_EFFECT_NOTIFY,
+                                 .reason = MYR_NOTICE_DRAIN_LIMIT,
+                                 .node = id,
+                                 .job = MYR_NONE});
+}
+
 /* It is not to be used: for repair if the limit allows, else a person has to say so. */
 static void condemn(struct myr_control *c, uint32_t id)
 {
@@ -140,11 +152,7 @@ static void condemn(struct myr_control *c, uint32_t id)
     } else {
         set_bad(c, node, true);
         if (!c->head.noticed) {
-            c->head.noticed = 1;
-            emit(c, &(struct myr_effect){.kind = MYR_EFFECT_NOTIFY,
-                                         .reason = MYR_NOTICE_DRAIN_LIMIT,
-                                         .node = id,
-                                         .job = MYR_NONE});
+            tell_limit(c, id);
         }
     }
     node_settle(c, id);
@@ -162,6 +170,7 @@ static void condemn_more(struct myr_control *c)
             return;
         }
         if (c->nodes[id].bad) {
+            MYR_PROBE("a node that waited for the limit is given up");
             condemn(c, id);
             MYR_ASSERT(!c->nodes[id].bad); /* the limit has just allowed it */
             if (!c->nodes[id].fencing) {
@@ -212,6 +221,7 @@ static void clear_suspects(struct myr_control *c, uint32_t id)
             MYR_ASSERT(rank->node == id && rank->state != RANK_FREE);
             /* A job on a node that is given up hears of it from the queue, with its new place. */
             if (rank->suspect && (!node_of(c, id)->gone || job_of(c, rank->job)->taken)) {
+                MYR_PROBE("who waited for a test goes on");
                 job_cleared(c, at);
                 more = true;
                 break;
@@ -315,6 +325,7 @@ void node_back(struct myr_control *c, uint32_t id)
     job_node_back(c, id);
     if (!(node->drain & DRAIN_FAULT) &&
         (lost || is_awaited(c, node) || !node->checked || node->bad)) {
+        MYR_PROBE("a node is back, and tested");
         set_bad(c, node, false);
         node_test(c, id); /* nobody knows what happened meanwhile */
     }
@@ -392,10 +403,12 @@ void node_fenced(struct myr_control *c, const struct myr_event *event)
     struct node *node = node_of(c, event->node);
     /* Of another boot it says nothing about this one; a failure is tried again. */
     if (event->boot != node->boot || event->code != 0) {
+        MYR_PROBE("a fence failed, or was of another boot");
         return; /* tried again at the deadline, as long as it matters */
     }
     MYR_ASSERT(!node->fencing || node->lost);
     if (node->fencing) { /* else it is late, and the deadline is of a silence since */
+        MYR_PROBE("a fence has worked");
         node->fencing = 0;
         timer_set(c, TIMER_NODE, event->node, -1);
     }
@@ -415,6 +428,7 @@ void node_deadline(struct myr_control *c, uint32_t id)
     if (node->testing && c->head.steady_ms < node->since_ms + c->policy.test_ms) {
         node_test(c, id);       /* the order may be lost; an agent at it knows it by its number */
     } else if (node->testing) { /* no answer is one */
+        MYR_PROBE("a test has no answer for too long");
         node->testing = 0;
         condemn(c, id);
         fail_jobs(c, id);
@@ -451,6 +465,7 @@ void node_drain(struct myr_control *c, uint32_t id, bool drain)
     node->drain = (uint8_t)(drain ? node->drain | DRAIN_PERSON : node->drain & ~DRAIN_PERSON);
     /* Undrained by hand: whatever the core held against it is overruled. */
     if (!drain && (node->repair || node->bad || node->drain & DRAIN_FAULT)) {
+        MYR_PROBE("a person overrules what was held against a node");
         forgive(c, id);
     }
     node_settle(c, id);
@@ -496,6 +511,7 @@ void node_blame(struct myr_control *c, uint32_t id, uint32_t job, bool certain)
         node->blamed_by = job + 1;
     }
     if (node->blamed > c->policy.restarts_in_place) {
+        MYR_PROBE("a node is blamed too often");
         condemn(c, id); /* sound by every test, and yet */
         fail_jobs(c, id);
         return;
@@ -533,6 +549,7 @@ void node_symptom(struct myr_control *c, const struct myr_event *event)
     if (actions[event->code].condemn) {
         condemn(c, event->node);
         if (event->code == MYR_SYMPTOM_FAILED) {
+            MYR_PROBE("a node says that it has failed");
             fail_jobs(c, event->node);
         }
     }
@@ -543,6 +560,7 @@ void node_takeover(struct myr_control *c)
     /* Nodes may have been heard by the controller before; this one has to hear them itself. */
     c->head.reconnect_ms = c->head.steady_ms + c->policy.reconnect_ms;
     MYR_ASSERT(c->head.reconnect_ms >= c->head.steady_ms);
+    bool told = false;
     for (uint32_t id = 0; id < c->shape.nodes; id++) {
         struct node *node = &c->nodes[id];
         MYR_ASSERT(node->since_ms <= c->head.steady_ms);
@@ -550,6 +568,17 @@ void node_takeover(struct myr_control *c)
             timer_set(c, TIMER_NODE, id, c->head.reconnect_ms);
         } else if (node->deadline_ms >= 0) {
             timer_set(c, TIMER_NODE, id, c->head.steady_ms); /* orders are given again */
+        }
+        if (node->bad && !told) { /* nor may anybody know that it waits for a person */
+            MYR_PROBE("a controller begins while nodes wait for a person");
+            told = true;
+            tell_limit(c, id);
+        }
+        if (node->repair) { /* the order may be lost with the controller that gave it */
+            MYR_PROBE("a controller begins while a node is in repair");
+            emit(c,
+                 &(struct myr_effect){
+                     .kind = MYR_EFFECT_REPAIR, .node = id, .job = MYR_NONE, .boot = node->boot});
         }
     }
 }

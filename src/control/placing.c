@@ -198,6 +198,26 @@ void placing_gone(struct myr_control *c, uint32_t id)
     }
 }
 
+/*
+ * A job that may leave ranks behind ends, and some of them nobody has heard of: what is over is the
+ * queue's at once, the rest when it is known to be gone. Else the queue would take all of it for
+ * free with its own stop, which comes when the job is over.
+ */
+static void leave_lost(struct myr_control *c, uint32_t id)
+{
+    struct job *job = job_of(c, id);
+    if (job->taken || job->open == 0) {
+        return;
+    }
+    MYR_PROBE("a job ends with ranks on a node that was lost");
+    job->taken = 1;
+    for (uint32_t at = job->first_rank; at != MYR_NONE; at = slot_of(c, at)->next_in_job) {
+        if (!rank_is_open(slot_of(c, at))) {
+            placing_gone(c, at);
+        }
+    }
+}
+
 void placing_done(struct myr_control *c, uint32_t id)
 {
     struct job *job = job_of(c, id);
@@ -206,9 +226,17 @@ void placing_done(struct myr_control *c, uint32_t id)
         job->ending = 1;
         /* Where the queue was about to move it, there is nothing left to move; but it is done, and
          * jobs may wait for just that. */
-        told(c, job->taken ? myr_queue_succeeded(c->queue, now_s(c), id)
-                           : myr_queue_exited(c->queue, now_s(c), id, job->run, MYR_EXIT_OK));
+        bool whole = !job->taken && job->open == 0;
+        told(c, whole ? myr_queue_exited(c->queue, now_s(c), id, job->run, MYR_EXIT_OK)
+                      : myr_queue_succeeded(c->queue, now_s(c), id));
+        leave_lost(c, id);
     }
+}
+
+void placing_end(struct myr_control *c, uint32_t id)
+{
+    placing_cancel(c, id);
+    leave_lost(c, id);
 }
 
 void placing_over(struct myr_control *c, uint32_t id, uint32_t run)
@@ -232,20 +260,25 @@ void placing_cancel(struct myr_control *c, uint32_t id)
     }
 }
 
-/* What is ending is not held, nor does its priority matter. */
+/* One that waits for a job that is being cancelled is over there before it is here. */
+static bool goes_on(const struct myr_control *c, uint32_t id)
+{
+    struct myr_job_view view;
+    MYR_ASSERT(!job_is_over(job_of(c, id)));
+    return myr_queue_view(c->queue, id, &view) == MYR_OK && view.result == MYR_RESULT_NONE;
+}
+
 void placing_hold(struct myr_control *c, uint32_t id, bool hold)
 {
-    MYR_ASSERT(!job_is_over(job_of(c, id)));
-    if (!job_of(c, id)->ending) {
-        asked(c, id, myr_queue_hold(c->queue, now_s(c), id, hold));
+    if (goes_on(c, id)) {
+        told(c, myr_queue_hold(c->queue, now_s(c), id, hold));
     }
 }
 
 void placing_reprioritise(struct myr_control *c, uint32_t id, int32_t priority)
 {
-    MYR_ASSERT(!job_is_over(job_of(c, id)));
-    if (!job_of(c, id)->ending) {
-        asked(c, id, myr_queue_reprioritise(c->queue, now_s(c), id, priority));
+    if (goes_on(c, id)) {
+        told(c, myr_queue_reprioritise(c->queue, now_s(c), id, priority));
     }
 }
 
@@ -265,7 +298,9 @@ void placing_node(struct myr_control *c, uint32_t id, bool gone, bool shut)
     struct node *node = node_of(c, id);
     if (shut != node->shut) {
         node->shut = shut;
-        told(c, myr_queue_drain(c->queue, now_s(c), id, shut));
+        if (!shut || !planted_hides_drain(c, id)) {
+            told(c, myr_queue_drain(c->queue, now_s(c), id, shut));
+        }
     }
     if (gone && !node->gone) {
         node->gone = 1;

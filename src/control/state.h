@@ -9,7 +9,9 @@
  *   placing   the queue: everything that the core asks of it or tells it
  *   submit    a job that is asked for
  *   again     a controller or a node that is there again
+ *   planted   faults that are put in on purpose
  *   jobs      a job from its first start to its end
+ *   answers   what agents say of its ranks
  *   forget    jobs that are long over
  *   people    what is asked of a job that is there
  *   nodes     a node from its first word to its repair, and what that means for its jobs
@@ -273,6 +275,8 @@ void placing_started(struct myr_control *c, uint32_t id);
 void placing_gone(struct myr_control *c, uint32_t id);
 void placing_done(struct myr_control *c, uint32_t id);
 void placing_cancel(struct myr_control *c, uint32_t id);
+/* The same of a job that has ended, with ranks that may run on nodes that were lost. */
+void placing_end(struct myr_control *c, uint32_t id);
 void placing_hold(struct myr_control *c, uint32_t id, bool hold);
 void placing_reprioritise(struct myr_control *c, uint32_t id, int32_t priority);
 /* Whether nodes of the gang that the queue has for a job may be started on. */
@@ -295,6 +299,10 @@ void placing_weight(struct myr_control *c, const struct myr_event *event);
 bool placing_next(struct myr_control *c, struct myr_decision *ret);
 int64_t placing_wake_ms(const struct myr_control *c);
 
+/* planted.c */
+void planted_forget_open(struct myr_control *c, uint32_t id);
+bool planted_hides_drain(const struct myr_control *c, uint32_t id);
+
 /* sound.c: every index points into its array, every list ends, counts and flags agree. */
 bool state_is_sound(const struct myr_control *c);
 
@@ -304,13 +312,6 @@ void job_submit(struct myr_control *c, const struct myr_job_spec *spec);
 /* jobs.c */
 void job_carry_out(struct myr_control *c, const struct myr_decision *decision);
 void job_cancel(struct myr_control *c, uint32_t id);
-/* False: the node could not start its ranks, and is to be looked at. */
-bool job_started(struct myr_control *c, const struct myr_event *event);
-/* Every rank of the job on the node up to the epoch is gone. */
-void job_stopped(struct myr_control *c, const struct myr_event *event);
-/* False: a rank has failed, and its node is to be looked at. */
-bool job_exited(struct myr_control *c, const struct myr_event *event);
-void job_step(struct myr_control *c, const struct myr_event *event);
 /* Every rank is ordered to stop; 'after' says what for, and the more final one wins. */
 void job_halt(struct myr_control *c, uint32_t id, enum after after, uint32_t grace_s);
 /* Not all nodes have started its ranks: the whole gang is taken back, and starts again. */
@@ -329,6 +330,15 @@ void job_rank_gone(struct myr_control *c, uint32_t at);
 void job_settle(struct myr_control *c, uint32_t id);
 /* A run that never came to be is told of when nothing old is in its way any more. */
 void job_unrun(struct myr_control *c, uint32_t id);
+
+/* answers.c */
+/* False: the node could not start its ranks, and is to be looked at. */
+bool job_started(struct myr_control *c, const struct myr_event *event);
+/* Every rank of the job on the node up to the epoch is gone. */
+void job_stopped(struct myr_control *c, const struct myr_event *event);
+/* False: a rank has failed, and its node is to be looked at. */
+bool job_exited(struct myr_control *c, const struct myr_event *event);
+void job_step(struct myr_control *c, const struct myr_event *event);
 
 /* forget.c: jobs that have been over for long go, when they are the most; once an event. */
 void jobs_forget(struct myr_control *c);

@@ -41,6 +41,7 @@ void try_failed(struct myr_control *c, struct job *job)
     MYR_ASSERT(job->failures < UINT32_MAX);
     /* It was up for long enough that this failure says nothing about the ones before. */
     if (job->spec.service && job->whole && up_ms >= c->policy.first_step_ms) {
+        MYR_PROBE("a service fails after a long time");
         job->failures = 0;
     }
     job->failures++;

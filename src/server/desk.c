@@ -438,6 +438,7 @@ static int commit(struct server *server, struct myr_err *err)
     int rc = store_commit(server->store, &why);
     if (rc == MYR_OK) {
         if (server->stuck) {
+            MYR_PROBE("the store takes writes again");
             log_say("info", "the store takes writes again");
             feed_notice(server, "the store takes writes again");
         }
@@ -448,6 +449,7 @@ static int commit(struct server *server, struct myr_err *err)
     if (!server->stuck && !server->unheard) {
         log_say("error", "%s; read-only until it can be written", why.message);
     }
+    MYR_PROBE("a commit fails, and is tried again");
     /* Rows and journal still wait in the store; desk_run() tries the same commit again. */
     server->stuck = true;
     snprintf(server->stuck_why, sizeof(server->stuck_why), "%.199s", why.message);

@@ -96,6 +96,38 @@ static int64_t start_ms(struct world *w, uint32_t job, const struct myr_effect *
     return ms;
 }
 
+/* Why ranks cannot be started here; a sound node may refuse too, and a job have its own fault. */
+static enum myr_start fault_of(const struct world *w, uint32_t id, const struct myr_effect *order)
+{
+    const struct wjob *job = job_at(w, id);
+    struct myr_rng rng;
+    if (job->first_start_ms >= 0 && w->now_ms - job->first_start_ms < job->group->late_ms) {
+        return MYR_START_OWN_FAULT; /* its directory is not there yet */
+    }
+    draw_init(&rng, w->seed, DRAW_REFUSE, (uint64_t)id << 32 | order->node, order->epoch);
+    bool refused = !w->calm && draw_chance(&rng, w->scenario->refuse_ppm);
+    return w->nodes[order->node].broken || refused ? MYR_START_NODE : MYR_START_OK;
+}
+
+/* An incarnation that could not be started is not tried again: whoever asks again is told so. */
+static enum myr_start refusal_of(struct world *w, uint32_t id, const struct myr_effect *order)
+{
+    struct wnode *node = node_at(w, order->node);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(node->refused); i++) {
+        if (node->refused[i].epoch == order->epoch && node->refused[i].job == id) {
+            return (enum myr_start)node->refused[i].code;
+        }
+    }
+    enum myr_start code = fault_of(w, id, order);
+    if (code != MYR_START_OK) {
+        size_t at = node->refused_next++ % MYR_ARRAY_COUNT(node->refused);
+        node->refused[at].job = id;
+        node->refused[at].epoch = order->epoch;
+        node->refused[at].code = code;
+    }
+    return code;
+}
+
 /*
  * A start may come late, twice, or while something else is there: each is
  * answered as it deserves.
@@ -137,9 +169,10 @@ static void take_start(struct world *w, uint32_t job, const struct myr_effect *o
             return;
         }
     }
-    if (node->broken) {
-        /* The failure shows after some seconds. */
-        answer(w, MYR_EVENT_STARTED, order, 1, 10000);
+    enum myr_start refusal = refusal_of(w, job, order);
+    if (refusal != MYR_START_OK) {
+        /* The failure of a node shows after some seconds, a missing directory at once. */
+        answer(w, MYR_EVENT_STARTED, order, refusal, refusal == MYR_START_NODE ? 10000 : 100);
         return;
     }
     MYR_ASSERT(find_rank(w, order->node, job, order->epoch) == MYR_NONE);
@@ -357,6 +390,7 @@ void node_boot(struct world *w, uint32_t id, uint32_t life)
     /* Memory of the agent is of one boot; so are the images. */
     memset(node->stopped, 0, sizeof(node->stopped));
     memset(node->ran, 0, sizeof(node->ran));
+    memset(node->refused, 0, sizeof(node->refused));
     struct myr_event event = {.kind = MYR_EVENT_JOIN, .node = id, .boot = node->boot};
     MYR_ASSERT(node->boot > 0 && (node->cut_ms < 0) == (node->cut == 0));
     send_to_control(w, &event, 0);
@@ -439,7 +473,7 @@ void rack_fence_done(struct world *w, uint32_t id, uint32_t boot)
     draw_init(&rng, w->seed, DRAW_FENCE, id, (uint64_t)w->now_ms);
     MYR_ASSERT(boot <= 0xffffff); /* as much of it as a happening carries */
     node->fencing = false;
-    bool fails = draw_chance(&rng, w->scenario->fence_fails_ppm);
+    bool fails = !w->calm && draw_chance(&rng, w->scenario->fence_fails_ppm);
     struct myr_event event = {
         .kind = MYR_EVENT_FENCED, .node = id, .boot = boot, .code = fails ? 1 : 0};
     /* Booted since under another number: what was to be switched off is over already. */
@@ -465,7 +499,8 @@ void crew_repair(struct world *w, uint32_t id)
     }
     struct myr_rng rng;
     draw_init(&rng, w->seed, DRAW_REPAIR, id, node->boot);
-    int64_t ms = boot_ms(w, id) + times_draw_node_ms(&w->times, TIME_RETURN, &rng);
+    int64_t tests_ms = times_draw_node_ms(&w->times, TIME_RETURN, &rng);
+    int64_t ms = boot_ms(w, id) + (w->calm ? 0 : tests_ms);
     ms += node->needs_part ? times_draw_node_ms(&w->times, TIME_PART, &rng) : 0;
     node_down(w, id);
     MYR_ASSERT(!node->up && node->first_rank == MYR_NONE && ms >= 0);

@@ -6,13 +6,15 @@
 
 #include "myriad/text/amount.h"
 
-const char *const rule_names[RULE_COUNT] = {"given-twice",  "ungranted",  "leak",    "lost-job",
-                                            "gang",         "late-start", "drained", "two-lives",
-                                            "stale-commit", "done-early", "stuck",   "journal"};
+const char *const rule_names[RULE_COUNT] = {
+    "given-twice", "ungranted",    "leak",        "lost-job", "gang",    "late-start", "drained",
+    "two-lives",   "stale-commit", "done-early",  "stuck",    "journal", "idle",       "displaced",
+    "overtaken",   "priority",     "drain-limit", "retry",    "window",  "unmended",   "endless"};
 
 /* What the books know of one job, from effects and from the world. */
 struct book_job {
     bool strict, work_done;     /* no two epochs at a time; the world has done its work */
+    bool in_place;              /* its next start is on the GPUs of the last one */
     uint32_t gpus_granted;      /* as the controller says */
     uint8_t state;              /* as told, and since when */
     int64_t since_ms;           /* in that state */
@@ -142,6 +144,23 @@ uint64_t check_owned(const struct check *k, uint32_t node)
     return owned;
 }
 
+uint64_t check_owned_by(const struct check *k, uint32_t node, uint32_t job)
+{
+    uint64_t owned = 0;
+    MYR_ASSERT(node < k->nodes && job != MYR_NONE);
+    for (uint32_t g = 0; g < k->gpus_per_node; g++) {
+        bool own = k->owner[(size_t)node * k->gpus_per_node + g] == job + 1;
+        owned |= own ? UINT64_C(1) << g : 0;
+    }
+    return owned;
+}
+
+uint32_t check_node_live(const struct check *k, uint32_t node)
+{
+    MYR_ASSERT(node < k->nodes);
+    return k->node_live[node];
+}
+
 void check_node_free(struct check *k, uint32_t node, uint64_t free_gpus)
 {
     MYR_ASSERT(node < k->nodes);
@@ -254,6 +273,14 @@ static void job_says(struct check *k, const struct myr_effect *e)
                            job->gpus);
         }
         break;
+    case MYR_CONTROL_STARTING:
+        /* Placed anew it may wait for older ranks of its own; in place nothing may be there. */
+        if (job->in_place && job->live > 0 && job->live_epoch + 1 == e->epoch) {
+            check_violated(k, RULE_TWO_LIVES,
+                           "job %u is started in place in epoch %u, beside %s of epoch %u", e->job,
+                           e->epoch, MYR_COUNT(job->live, "rank"), job->live_epoch);
+        }
+        break;
     case MYR_CONTROL_DONE:
         if (!job->work_done) {
             check_violated(k, RULE_DONE_EARLY, "job %u is called done, its work is not", e->job);
@@ -290,6 +317,17 @@ static void node_says(struct check *k, const struct myr_effect *e)
     }
 }
 
+/* A job that is stopped starts again where it was, unless it is placed in between. */
+static void note_place(struct book_job *job, enum myr_control_job_state next)
+{
+    if (next == MYR_CONTROL_PLACING) {
+        job->in_place = false;
+    } else if (next == MYR_CONTROL_RECOVERING || next == MYR_CONTROL_SAVING) {
+        /* Placed, and made to pause before its start: it keeps the new place. */
+        job->in_place = job->in_place || job->state != MYR_CONTROL_PLACING;
+    }
+}
+
 void check_effect(struct check *k, const struct myr_effect *e)
 {
     MYR_ASSERT(e->kind < MYR_EFFECT_KINDS);
@@ -308,6 +346,7 @@ void check_effect(struct check *k, const struct myr_effect *e)
         note_stop(k, e);
         break;
     case MYR_EFFECT_JOB:
+        note_place(book(k, e->job), (enum myr_control_job_state)e->state);
         book(k, e->job)->state = e->state;
         /* Before it is judged: whatever is wrong with it, it has moved. */
         book(k, e->job)->since_ms = k->now_ms;

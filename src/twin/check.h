@@ -37,6 +37,16 @@ enum rule {
     RULE_DONE_EARLY,
     RULE_STUCK,
     RULE_JOURNAL,
+    /* What must go on: progress.h. */
+    RULE_IDLE,
+    RULE_DISPLACED,
+    RULE_OVERTAKEN,
+    RULE_PRIORITY,
+    RULE_DRAIN_LIMIT,
+    RULE_RETRY,
+    RULE_WINDOW,
+    RULE_UNMENDED,
+    RULE_ENDLESS,
     RULE_COUNT
 };
 
@@ -54,6 +64,9 @@ void check_effect(struct check *check, const struct myr_effect *effect);
 uint32_t check_touched(const struct check *check, const uint32_t **ret_nodes);
 /* GPUs of the node that belong to some job. */
 uint64_t check_owned(const struct check *check, uint32_t node);
+uint64_t check_owned_by(const struct check *check, uint32_t node, uint32_t job);
+/* Ranks that really exist on it. */
+uint32_t check_node_live(const struct check *check, uint32_t node);
 void check_node_free(struct check *check, uint32_t node, uint64_t free_gpus);
 void check_event_done(struct check *check);
 

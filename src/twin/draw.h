@@ -32,6 +32,12 @@ enum draw_use {
     DRAW_BOOT,      /* how long a boot takes */
     DRAW_FENCE,     /* whether power goes off */
     DRAW_DETECT,    /* how long until silence is noticed */
+    DRAW_HOLD,      /* a scheduler below that wants a node */
+    DRAW_WEIGHT,    /* of a tenant, changed */
+    DRAW_SYMPTOM,   /* nodes that are told to fail */
+    DRAW_CALM,      /* when trouble stops */
+    DRAW_REFUSE,    /* a start that a sound node refuses */
+    DRAW_AFTER,     /* for whom a job waits */
 };
 
 void draw_init(struct myr_rng *rng, uint64_t seed, enum draw_use use, uint64_t a, uint64_t b);

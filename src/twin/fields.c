@@ -4,7 +4,7 @@
 #include "draw.h"
 
 /* As many keys as the longest map of a scenario, its top, has. */
-enum { KEYS_MAX = 22, DAY_MS = 86400000 };
+enum { KEYS_MAX = 40, DAY_MS = 86400000 };
 
 static double unit_ms(enum field_unit unit)
 {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "myriad/text/doc.h"
+#include "myriad/twin/scenario.h"
 
 enum field_unit {
     FIELD_U32,
@@ -45,3 +46,8 @@ MYR_MUST_USE int scene_read(const struct myr_doc *map, const char *what, const s
                             void *ret, struct myr_err *err);
 /* "key: value, key: value". */
 void scene_write(const struct field *rows, uint32_t count, const void *from, struct myr_buf *buf);
+
+/* scenario_jobs.c */
+MYR_MUST_USE int scene_read_jobs(const struct myr_doc *doc, struct myr_scenario *s,
+                                 struct myr_err *err);
+void scene_write_group(struct myr_buf *buf, const struct myr_scenario_jobs *group);

@@ -290,7 +290,7 @@ void inc_commit(struct world *w, uint32_t id, uint32_t serial)
     int64_t interval_ms = job->group->interval_ms;
     MYR_ASSERT(interval_ms > 0); /* without one no checkpoint comes */
     MYR_ASSERT(inc->epoch > 0 && !inc->broken);
-    if (inc->epoch >= job->epoch_saved) {
+    if (inc->epoch >= job->epoch_saved && inc_work_ms(w, inc) < job->work_ms) {
         job->saved_ms = inc_work_ms(w, inc);
         MYR_ASSERT(job->saved_ms < job->work_ms); /* the end saves by itself */
         job->epoch_saved = inc->epoch;

@@ -51,6 +51,7 @@ int myr_live_create(const struct myr_scenario *scenario, uint64_t seed, int64_t 
      */
     s->group_count = s->job_count = s->window_count = 0;
     s->crashes.every_ms = s->clock.every_ms = s->drains.every_ms = 0;
+    s->holds.every_ms = s->weights.every_ms = s->calms.every_ms = 0;
     s->report_ms = s->report_ms < report_ms ? s->report_ms : report_ms;
     live->options.seed = seed;
     struct world *w = &live->world;

@@ -1,5 +1,5 @@
 /*
- * nature: faults, partitions, and people who submit, cancel, drain and maintain.
+ * nature: faults and partitions, and what begins a run.
  *
  * The n-th of each kind is drawn from its number alone. One that is left out by the scenario still
  * takes its place in time, so that the others stay where they were.
@@ -125,6 +125,10 @@ void nature_begin(struct world *w)
     nature_schedule(w, HAP_CRASH, DRAW_CRASH, 0, s->crashes.every_ms);
     nature_schedule(w, HAP_CLOCK, DRAW_CLOCK, 0, s->clock.every_ms);
     nature_schedule(w, HAP_DRAIN, DRAW_OPERATOR, 0, s->drains.every_ms);
+    nature_schedule(w, HAP_HOLD, DRAW_HOLD, 0, s->holds.every_ms);
+    nature_schedule(w, HAP_WEIGHT, DRAW_WEIGHT, 0, s->weights.every_ms);
+    nature_schedule(w, HAP_SYMPTOM, DRAW_SYMPTOM, 0, s->symptoms.every_ms);
+    nature_schedule(w, HAP_CALM, DRAW_CALM, 0, s->calms.every_ms);
     for (uint32_t i = 0; i < s->window_count; i++) {
         happen_to(w, w->now_ms, HAP_WINDOW, i);
     }
@@ -248,7 +252,7 @@ void nature_fault(struct world *w)
     }
     MYR_ASSERT(class < s->class_count);
     /* What is down or broken already cannot fail again. */
-    if (!nature_left_out(w, MYR_SCENARIO_FAULTS, number) && w->nodes[node].up &&
+    if (!w->calm && !nature_left_out(w, MYR_SCENARIO_FAULTS, number) && w->nodes[node].up &&
         !w->nodes[node].broken) {
         struct blow blow = blow_of(w, &s->classes[class], &rng);
         nature_strike(w, node, &blow, &rng);
@@ -269,9 +273,9 @@ void nature_partition(struct world *w)
     uint32_t first = myr_rng_below(&rng, groups) * s->partitions.nodes;
     MYR_ASSERT(first < s->shape.nodes); /* one at least is cut off */
     int64_t length_ms = 1000 + draw_exponential_ms(&rng, s->partitions.length_ms);
-    if (!nature_left_out(w, MYR_SCENARIO_PARTITIONS, number)) {
+    if (!w->calm && !nature_left_out(w, MYR_SCENARIO_PARTITIONS, number)) {
         w->result->partitions++;
-        happen_to(w, w->now_ms + length_ms, HAP_HEAL, first);
+        happen(w, w->now_ms + length_ms, HAP_HEAL, first, w->calms);
         for (uint32_t id = first; id < first + s->partitions.nodes && id < s->shape.nodes; id++) {
             node_cut(w, id, true);
         }
@@ -286,113 +290,4 @@ void nature_heal(struct world *w, uint32_t first)
     for (uint32_t id = first; id < first + s->partitions.nodes && id < s->shape.nodes; id++) {
         node_cut(w, id, false);
     }
-}
-
-/* ---- people ---- */
-
-void nature_drain(struct world *w)
-{
-    const struct myr_scenario *s = w->scenario;
-    MYR_ASSERT(s->drains.every_ms > 0);
-    uint64_t number = w->drains_drawn++;
-    struct myr_rng rng;
-    draw_init(&rng, w->seed, DRAW_OPERATOR, number, 1);
-    uint32_t node = myr_rng_below(&rng, s->shape.nodes);
-    if (!nature_left_out(w, MYR_SCENARIO_DRAINS, number)) {
-        struct myr_event event = {.kind = MYR_EVENT_DRAIN, .node = node};
-        w->result->drains++;
-        send_to_control(w, &event, 0);
-        happen_to(w, w->now_ms + 1000 + draw_exponential_ms(&rng, s->drains.length_ms), HAP_UNDRAIN,
-                  node);
-    }
-    nature_schedule(w, HAP_DRAIN, DRAW_OPERATOR, w->drains_drawn, s->drains.every_ms);
-}
-
-void nature_undrain(struct world *w, uint32_t node)
-{
-    MYR_ASSERT(node < w->scenario->shape.nodes);
-    struct myr_event event = {.kind = MYR_EVENT_UNDRAIN, .node = node};
-    send_to_control(w, &event, 0);
-}
-
-void nature_window(struct world *w, uint32_t window)
-{
-    MYR_ASSERT(window < w->scenario->window_count);
-    const struct myr_scenario_window *in = &w->scenario->windows[window];
-    MYR_ASSERT(in->first < w->scenario->shape.nodes && in->length_ms > 0);
-    struct myr_event event = {.kind = MYR_EVENT_MAINTAIN,
-                              .node = in->first,
-                              .count = in->count,
-                              .value = in->at_ms / 1000,
-                              .saved = in->drain_ms / 1000,
-                              .end_s = (in->at_ms + in->length_ms) / 1000};
-    send_to_control(w, &event, 0);
-}
-
-/* Under the same token until somebody says that it was taken. */
-void person_submit(struct world *w, uint32_t id)
-{
-    struct wjob *job = job_at(w, id);
-    /* Asked again every half minute until it is accepted, so an answer may have come meanwhile. */
-    if (job->accepted || job->over) {
-        return;
-    }
-    const struct myr_scenario_jobs *group = job->group;
-    MYR_ASSERT(group && job->submit_ms <= w->now_ms);
-    MYR_ASSERT(job->gpus > 0);
-    struct myr_event event = {.kind = MYR_EVENT_SUBMIT,
-                              .spec = {.token = (uint64_t)id + 1,
-                                       .tenant = group->tenant,
-                                       .gpus = job->gpus,
-                                       .priority = group->priority,
-                                       .restart = (uint8_t)group->restart,
-                                       .retries = group->retries,
-                                       .lease_s = group->lease_s,
-                                       .service = (uint8_t)group->service,
-                                       .limit_s = group->limit_s}};
-    job->submitted = true;
-    happen_to(w, w->now_ms + 30000, HAP_SUBMIT, id);
-    (void)tell_control(w, &event);
-}
-
-void person_cancel(struct world *w, uint32_t id)
-{
-    const struct wjob *job = job_at(w, id);
-    /* Who was never answered has nothing to cancel by. */
-    if (job->accepted && !job->over) {
-        MYR_ASSERT(job->id != MYR_NONE && job->submitted);
-        struct myr_event event = {.kind = MYR_EVENT_CANCEL, .job = job->id};
-        send_to_control(w, &event, 0);
-    }
-}
-
-void person_approve(struct world *w)
-{
-    /* A few more at a time: a twentieth of the nodes. */
-    struct myr_event event = {.kind = MYR_EVENT_APPROVE,
-                              .value = w->scenario->shape.nodes / 20 + 1};
-    MYR_ASSERT(w->approve_pending); /* asked for once at a time */
-    w->approve_pending = false;
-    send_to_control(w, &event, 0);
-}
-
-void person_heard(struct world *w, const struct myr_effect *effect)
-{
-    if (effect->kind == MYR_EFFECT_NOTIFY) {
-        if (!w->approve_pending) { /* a person looks at it after a while */
-            w->approve_pending = true;
-            happen_to(w, w->now_ms + 600000, HAP_APPROVE, MYR_NONE);
-        }
-        return;
-    }
-    MYR_ASSERT(effect->kind == MYR_EFFECT_ACCEPT && effect->gpus > 0);
-    uint32_t id = (uint32_t)effect->gpus - 1;
-    struct wjob *job = job_at(w, id);
-    /* Refused: it can never be placed here. */
-    if (!effect->state) {
-        job->over = MYR_CONTROL_FAILED;
-        return;
-    }
-    job->accepted = true;
-    MYR_ASSERT(job->submitted); /* who is answered has asked */
 }

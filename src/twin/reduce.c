@@ -8,6 +8,7 @@
  * way again.
  */
 #include "reduce.h"
+#include "vary.h"
 
 #include <stdlib.h>
 
@@ -35,6 +36,17 @@ static bool spent(const struct reduction *it)
     return it->events >= it->events_most;
 }
 
+/*
+ * What comes behind the violation is of no interest any more, unless it came in the time behind the
+ * end, which begins where the run's own time is over.
+ */
+static void cut_off(struct myr_scenario *scenario, const struct myr_twin_result *broken)
+{
+    if (broken->first_violation_ms < scenario->length_ms) {
+        scenario->length_ms = broken->first_violation_ms + 1;
+    }
+}
+
 /* Whether the case, as it is now, still breaks the same rule; then it is cut off behind that. */
 static bool still_breaks(struct reduction *it, uint64_t seed, uint64_t events_most)
 {
@@ -59,8 +71,7 @@ static bool still_breaks(struct reduction *it, uint64_t seed, uint64_t events_mo
     if (breaks) {
         MYR_ASSERT(result.first_violation_ms >= 0);
         it->seed = seed;
-        /* What comes behind the violation is of no interest any more. */
-        it->scenario->length_ms = result.first_violation_ms + 1;
+        cut_off(it->scenario, &result);
         myr_twin_result_done(&it->result->broken);
         it->result->broken = result;
     } else {
@@ -102,6 +113,12 @@ static void drop_kinds(struct reduction *it)
     TRY_WITHOUT(s->clock.every_ms > 0, s->clock.every_ms = 0);
     TRY_WITHOUT(s->clock.drift_permille > 0, s->clock.drift_permille = 0);
     TRY_WITHOUT(s->drains.every_ms > 0, s->drains.every_ms = 0);
+    TRY_WITHOUT(s->holds.every_ms > 0, s->holds.every_ms = 0);
+    TRY_WITHOUT(s->weights.every_ms > 0, s->weights.every_ms = 0);
+    TRY_WITHOUT(s->symptoms.every_ms > 0, s->symptoms.every_ms = 0);
+    TRY_WITHOUT(s->calms.every_ms > 0, s->calms.every_ms = 0);
+    TRY_WITHOUT(s->calms.ends, s->calms.ends = 0);
+    TRY_WITHOUT(s->refuse_ppm > 0, s->refuse_ppm = 0);
     TRY_WITHOUT(s->class_count > 0, s->class_count = 0; s->rate = NULL);
     TRY_WITHOUT(s->window_count > 0, s->window_count = 0);
     TRY_WITHOUT(s->fence_fails_ppm > 0, s->fence_fails_ppm = 0);
@@ -272,58 +289,6 @@ static void take_fewer_jobs(struct reduction *it)
     free(left);
 }
 
-/* None, as given, or four or sixteen times as much. */
-static uint32_t times_more(struct reduction *it)
-{
-    /* As given twice as likely as any other. */
-    static const uint32_t factors[] = {0, 1, 1, 4, 16};
-    return factors[myr_rng_below(&it->rng, MYR_ARRAY_COUNT(factors))];
-}
-
-/* A chance that is none, as given, or several times as large. */
-static void draw_ppm(struct reduction *it, uint32_t given, uint32_t *ret)
-{
-    MYR_ASSERT(given <= 1000000);
-    uint64_t ppm = (uint64_t)given * times_more(it);
-    /* At most three in ten, unless more was given. */
-    *ret = ppm < 300000 ? (uint32_t)ppm : given > 300000 ? given : 300000;
-    MYR_ASSERT(*ret <= 1000000);
-}
-
-/* The same for a mean time: 0 is never. */
-static void draw_every(struct reduction *it, int64_t given, int64_t *ret)
-{
-    MYR_ASSERT(given >= 0);
-    uint32_t factor = times_more(it);
-    int64_t every = factor == 0 ? 0 : given / factor;
-    /* Never more often than every minute, unless it was given so. */
-    *ret = every > 0 && every < 60000 ? (given < 60000 ? given : 60000) : every;
-    MYR_ASSERT(*ret >= 0 && *ret <= given); /* never more seldom than it was, but for never */
-}
-
-/* From what was given at first, not from the case at hand: what went may come back. */
-static void draw_trouble(struct reduction *it)
-{
-    struct myr_scenario *s = it->scenario;
-    const struct myr_scenario *given = &it->given;
-    s->messages = given->messages;
-    draw_ppm(it, given->messages.lost_ppm, &s->messages.lost_ppm);
-    draw_ppm(it, given->messages.twice_ppm, &s->messages.twice_ppm);
-    draw_ppm(it, given->messages.late_ppm, &s->messages.late_ppm);
-    draw_every(it, given->partitions.every_ms, &s->partitions.every_ms);
-    draw_every(it, given->crashes.every_ms, &s->crashes.every_ms);
-    s->crashes.every_events = given->crashes.every_events;
-    draw_every(it, given->clock.every_ms, &s->clock.every_ms);
-    draw_every(it, given->drains.every_ms, &s->drains.every_ms);
-    /* Faults are in three of four worlds. */
-    bool faults = myr_rng_below(&it->rng, 4) > 0;
-    s->class_count = faults ? given->class_count : 0;
-    s->rate = faults ? given->rate : NULL;
-    s->window_count = given->window_count;
-    s->fence_fails_ppm = given->fence_fails_ppm;
-    s->drawn = given->drawn;
-}
-
 /* Half of the nodes, where every job and window of the scenario still has its place. */
 static void halve_nodes(struct myr_scenario *s)
 {
@@ -353,7 +318,7 @@ static bool play_smaller(struct reduction *it)
     struct myr_scenario_list lists[MYR_SCENARIO_LISTS];
     copy_left_out(lists, s);
     take_fewer_jobs(it);
-    draw_trouble(it);
+    vary_trouble(s, &it->given, &it->rng);
     /* Every second time, where it can be. */
     if (myr_rng_below(&it->rng, 2) == 0) {
         halve_nodes(s);
@@ -406,7 +371,7 @@ void twin_reduce(struct myr_scenario *scenario, const struct myr_search_options 
     MYR_ASSERT(result->found && it.rule && result->broken.violations > 0);
     myr_rng_init(&it.rng, result->broken.seed, 0);
     result->jobs_left = scenario->job_count;
-    scenario->length_ms = result->broken.first_violation_ms + 1;
+    cut_off(scenario, &result->broken);
     /* A quarter is enough to see whether the first way leads anywhere. */
     uint64_t all = it.events_most;
     it.events_most = all / 4;

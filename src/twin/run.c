@@ -5,22 +5,26 @@
  */
 #include "myriad/twin/run.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
+#include "progress.h"
 #include "world.h"
 
+/* A rule says long before that not all ends. */
+#define LAST_MOST_MS (INT64_C(365) * 86400 * 1000)
+
 /* What concerns the controller's seat is taken here, the rest by the world. */
-static int take(struct world *w, enum happening what, uint32_t id, uint32_t serial,
-                struct myr_err *err)
+static void take(struct world *w, enum happening what, uint32_t id, uint32_t serial)
 {
-    MYR_ASSERT((uint32_t)what <= HAP_UNCUT && serial <= 0xffffff);
+    MYR_ASSERT((uint32_t)what <= HAP_LOOK && serial <= 0xffffff);
     switch (what) {
     case HAP_TICK:
         seat_tick(w, serial);
         break;
     case HAP_RESTART:
-        /* A journal that cannot be read ends the run: there is no controller any more. */
-        return seat_restart(w, err);
+        seat_restart(w);
+        break;
     case HAP_CRASH:
         seat_dies(w);
         break;
@@ -30,7 +34,6 @@ static int take(struct world *w, enum happening what, uint32_t id, uint32_t seri
     default:
         turn(w, what, id, serial);
     }
-    return MYR_OK;
 }
 
 /* ---- what is told in the end ---- */
@@ -199,8 +202,22 @@ static void sum_up(struct world *w)
                                                 w->partitions_drawn, w->crashes_drawn,
                                                 w->drains_drawn,     w->clocks_drawn};
     memcpy(r->drawn, drawn, sizeof(drawn));
+    r->idle_gpu_h = (double)progress_idle_gpu_ms(w->progress) / 3600e3;
+}
+
+/* What was found, and the hash: of all that happened, what came behind the end too. */
+static void judge(struct world *w)
+{
+    struct myr_twin_result *r = w->result;
     const struct check_report *report = check_report(w->check);
     r->violations = report->violations;
+    static_assert((uint32_t)RULE_COUNT <= (uint32_t)MYR_TWIN_RULES, "room for all");
+    for (uint32_t rule = 0; rule < RULE_COUNT; rule++) {
+        if (report->by_rule[rule] > 0) {
+            r->broken[r->broken_count].rule = rule_names[rule];
+            r->broken[r->broken_count++].count = report->by_rule[rule];
+        }
+    }
     r->first_violation_ms = report->first_ms;
     r->first_rule = report->violations ? rule_names[report->first_rule] : NULL;
     memcpy(r->first_violation, report->first, sizeof(r->first_violation));
@@ -227,15 +244,18 @@ static int save_state(const struct world *w, struct myr_err *err)
     return MYR_OK;
 }
 
-/* Also ends early when every job is over: nothing that is still to come would matter. */
-static int play(struct world *w, struct myr_err *err)
+/* Later happenings are none of this run's; behind its end only jobs that are not over matter. */
+static bool goes_on(const struct world *w, int64_t until_ms)
+{
+    return w->heap.count > 0 && w->heap.items[0].key <= until_ms && !(w->last && calm_is_over(w));
+}
+
+static void play(struct world *w, int64_t until_ms)
 {
     const struct myr_twin_options *options = w->options;
     struct myr_heap_item item;
     uint64_t count = 0;
-    int rc = MYR_OK;
-    /* Later happenings are none of this run's. */
-    while (rc == MYR_OK && w->heap.count > 0 && w->heap.items[0].key <= w->scenario->length_ms) {
+    while (!w->ended && goes_on(w, until_ms)) {
         (void)myr_heap_pop(&w->heap, &item);
         if (w->sample_ms > 0) {
             sample(w, item.key);
@@ -243,23 +263,20 @@ static int play(struct world *w, struct myr_err *err)
         MYR_ASSERT(item.key >= w->now_ms); /* one after the other */
         w->now_ms = item.key;
         check_time(w->check, w->now_ms);
-        rc = take(w, (enum happening)(item.value >> 56), (uint32_t)item.value,
-                  (uint32_t)(item.value >> 32) & 0xffffff, err);
+        take(w, (enum happening)(item.value >> 56), (uint32_t)item.value,
+             (uint32_t)(item.value >> 32) & 0xffffff);
         /* Often enough to be seen, seldom enough to cost nothing. */
         if (options->progress && ++count % 4096 == 0) {
             options->progress(options->context, w->now_ms, w->scenario->length_ms);
         }
         if (options->stop_at_violation && check_report(w->check)->violations > 0) {
-            w->result->stopped = true;
-            return rc;
+            w->result->stopped = w->ended = true;
         }
-        if (options->events_most > 0 && w->result->events >= options->events_most) {
-            return rc;
-        }
+        w->ended =
+            w->ended || (options->events_most > 0 && w->result->events >= options->events_most);
     }
     /* Time without happenings counts as well. */
-    w->now_ms = rc == MYR_OK ? w->scenario->length_ms : w->now_ms;
-    return rc;
+    w->now_ms = w->ended || w->last ? w->now_ms : until_ms;
 }
 
 /* Summed up also where it broke off; a state is saved only of what ran to its end. */
@@ -267,10 +284,18 @@ static int play_out(struct world *w, struct myr_err *err)
 {
     MYR_ASSERT(w->now_ms == 0 && w->line.up && w->jobs); /* the controller is there before all */
     nature_begin(w);
-    int rc = play(w, err);
+    happen_to(w, w->now_ms + 60000, HAP_LOOK, MYR_NONE);
+    play(w, w->scenario->length_ms);
     sum_up(w);
-    MYR_TRY(rc);
-    return save_state(w, err);
+    int rc = save_state(w, err);
+    /* What a run says of itself ends with its time: whether all ends is asked in another. */
+    if (w->scenario->calms.ends && !w->ended) {
+        w->sample_ms = 0;
+        calm_for_good(w);
+        play(w, w->now_ms + LAST_MOST_MS);
+    }
+    judge(w);
+    return rc;
 }
 
 int myr_twin_run(const struct myr_scenario *scenario, const struct myr_twin_options *options,
@@ -284,6 +309,7 @@ int myr_twin_run(const struct myr_scenario *scenario, const struct myr_twin_opti
                       .result = ret};
     *ret = (struct myr_twin_result){.seed = options->seed, .planted = options->planted};
     MYR_TRY(world_begin(&w, err));
+    w.progress = progress_create(w.check, scenario);
     w.jobs = myr_xcalloc(w.job_count, sizeof(*w.jobs));
     w.job_of_id = myr_xcalloc(w.job_count, sizeof(uint32_t));
     w.sample_ms = options->samples > 0 ? scenario->length_ms / options->samples + 1 : 0;

@@ -9,14 +9,12 @@
 #include "rates.h"
 
 static const char *const practice_names[] = {"common", "best"};
-static const char *const restart_names[] = {"strict", "epoch"};
 static const char *const policy_names[] = {"fifo", "first-fit", "fair", "preempt"};
 static const char *const yes_names[] = {"false", "true"};
 static const char *const times_names[] = {"typical", "drawn"};
 static const char *const shows_names[] = {"by-class", "crash", "hang", "node-lost"};
 
-#define AT(field)  offsetof(struct myr_scenario, field)
-#define JOB(field) offsetof(struct myr_scenario_jobs, field)
+#define AT(field) offsetof(struct myr_scenario, field)
 
 static const struct field cluster_rows[] = {
     ROW("nodes", FIELD_U32, AT(shape.nodes), 1, 200000),
@@ -33,6 +31,7 @@ static const struct field top_rows[] = {
     ROW("report_s", FIELD_S, AT(report_ms), 10, 3600),
     ROW("step_s", FIELD_S, AT(step_ms), 0.01, 3600),
     ROW("fence_fails_ppm", FIELD_U32, AT(fence_fails_ppm), 0, 1e6),
+    ROW("refuse_ppm", FIELD_U32, AT(refuse_ppm), 0, 1e6),
     ROW("check_every", FIELD_U64, AT(check_every), 1, 1e9),
 };
 static const struct field control_rows[] = {
@@ -73,6 +72,23 @@ static const struct field clock_rows[] = {
 static const struct field drain_rows[] = {
     ROW("per_day", FIELD_PER_DAY, AT(drains.every_ms), 0, 100000),
     ROW("hours", FIELD_H, AT(drains.length_ms), 0, 10000),
+    ROW("nodes", FIELD_U32, AT(drains.nodes), 1, 200000),
+};
+static const struct field hold_rows[] = {
+    ROW("per_day", FIELD_PER_DAY, AT(holds.every_ms), 0, 100000),
+    ROW("hours", FIELD_H, AT(holds.length_ms), 0, 10000),
+};
+static const struct field weight_rows[] = {
+    ROW("per_day", FIELD_PER_DAY, AT(weights.every_ms), 0, 100000),
+};
+static const struct field symptom_rows[] = {
+    ROW("per_day", FIELD_PER_DAY, AT(symptoms.every_ms), 0, 100000),
+    ROW("nodes", FIELD_U32, AT(symptoms.nodes), 1, 1000),
+};
+static const struct field calm_rows[] = {
+    ROW("per_day", FIELD_PER_DAY, AT(calms.every_ms), 0, 1000),
+    ROW("minutes", FIELD_MIN, AT(calms.length_ms), 1, 100000),
+    CHOICE("ends", AT(calms.ends), yes_names),
 };
 static const struct field window_rows[] = {
     ROW("first", FIELD_U32, offsetof(struct myr_scenario_window, first), 0, 200000),
@@ -81,182 +97,6 @@ static const struct field window_rows[] = {
     ROW("hours", FIELD_H, offsetof(struct myr_scenario_window, length_ms), 0.01, 24000),
     ROW("drain_h", FIELD_H, offsetof(struct myr_scenario_window, drain_ms), 0, 24000),
 };
-static const struct field job_rows[] = {
-    ROW("count", FIELD_U32, JOB(count), 1, MYR_SCENARIO_JOBS_MAX),
-    ROW("interval_s", FIELD_S, JOB(interval_ms), 0, 1e6),
-    ROW("stall_s", FIELD_S, JOB(stall_ms), 0, 1e5),
-    ROW("limit_s", FIELD_WHOLE_S, JOB(limit_s), 0, 1e9),
-    CHOICE("restart", JOB(restart), restart_names),
-    CHOICE("service", JOB(service), yes_names),
-    ROW("retries", FIELD_U32, JOB(retries), 0, MYR_JOB_RETRIES_MAX),
-    ROW("lease_s", FIELD_U32, JOB(lease_s), 1, MYR_LEASE_S_MAX),
-    ROW("tenant", FIELD_U32, JOB(tenant), 0, 9999),
-    ROW("priority", FIELD_I32, JOB(priority), -MYR_PRIORITY_MAX, MYR_PRIORITY_MAX),
-    ROW("cancel_ppm", FIELD_U32, JOB(cancel_ppm), 0, 1e6),
-};
-
-/* ---- lists of numbers ---- */
-
-static int read_numbers(const struct myr_doc *list, const char *what, double min, double max,
-                        uint32_t least, uint32_t most, double *ret, uint32_t *ret_count,
-                        struct myr_err *err)
-{
-    int rc = myr_doc_expect(list, MYR_DOC_LIST, what, err);
-    if (rc < 0) {
-        return rc;
-    }
-    if (list->count < least || list->count > most) {
-        return myr_doc_error(err, list, MYR_EINVAL, "'%s' has %s, %u to %u are expected", what,
-                             MYR_COUNT(list->count, "number"), least, most);
-    }
-    for (uint32_t i = 0; i < list->count && rc == MYR_OK; i++) {
-        rc = myr_doc_double(list->items[i], what, min, max, &ret[i], err);
-    }
-    *ret_count = list->count;
-    return rc;
-}
-
-/* ---- jobs ---- */
-
-static int read_sizes(const struct myr_doc *map, struct myr_scenario_jobs *ret,
-                      const struct myr_scenario *s, struct myr_err *err)
-{
-    const struct myr_doc *gpus;
-    uint64_t most = (uint64_t)s->shape.nodes * s->shape.gpus_per_node, value;
-    int rc = myr_doc_need(map, "jobs", "gpus", &gpus, err);
-    if (rc < 0) {
-        return rc;
-    }
-    if (gpus->kind == MYR_DOC_SCALAR) {
-        rc = myr_doc_u64(gpus, "gpus", 1, most, &value, err);
-        ret->sizes[0] = rc == MYR_OK ? (uint32_t)value : 0;
-        ret->parts[0] = ret->size_count = 1;
-        return rc;
-    }
-    rc = myr_doc_expect(gpus, MYR_DOC_MAP, "gpus", err);
-    if (rc < 0) {
-        return rc;
-    }
-    if (gpus->count == 0 || gpus->count > MYR_SCENARIO_SIZES_MAX) {
-        return myr_doc_error(err, gpus, MYR_EINVAL, "'gpus' has %u sizes, 1 to %d are expected",
-                             gpus->count, MYR_SCENARIO_SIZES_MAX);
-    }
-    for (uint32_t i = 0; i < gpus->count && rc == MYR_OK; i++) {
-        uint64_t size;
-        if (!myr_str_to_u64(gpus->entries[i].key, &size) || size < 1 || size > most) {
-            return myr_doc_error(err, gpus->entries[i].value, MYR_EINVAL,
-                                 "a size in GPUs from 1 to %llu is expected before ':'",
-                                 (unsigned long long)most);
-        }
-        rc = myr_doc_u64(gpus->entries[i].value, "part of the jobs", 1, 1000000, &value, err);
-        ret->sizes[i] = (uint32_t)size;
-        ret->parts[i] = rc == MYR_OK ? (uint32_t)value : 0;
-    }
-    ret->size_count = gpus->count;
-    return rc;
-}
-
-/* A number, or [low, typical, high]. */
-static int read_hours(const struct myr_doc *map, struct myr_scenario_jobs *ret, struct myr_err *err)
-{
-    const struct myr_doc *hours;
-    double values[3] = {};
-    uint32_t count = 1;
-    int rc = myr_doc_need(map, "jobs", "hours", &hours, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = hours->kind == MYR_DOC_LIST
-             ? read_numbers(hours, "hours", 0.001, 100000, 3, 3, values, &count, err)
-             : myr_doc_double(hours, "hours", 0.001, 100000, &values[0], err);
-    if (rc < 0) {
-        return rc;
-    }
-    values[1] = count == 1 ? values[0] : values[1];
-    values[2] = count == 1 ? values[0] : values[2];
-    if (values[0] > values[1] || values[1] > values[2]) {
-        return myr_doc_error(err, hours, MYR_EINVAL,
-                             "'hours' is not in rising order: low, typical, high");
-    }
-    for (uint32_t i = 0; i < 3; i++) {
-        ret->work_ms[i] = (int64_t)(values[i] * 3600e3 + 0.5);
-    }
-    return MYR_OK;
-}
-
-static int read_arrival(const struct myr_doc *map, struct myr_scenario_jobs *ret,
-                        const struct myr_scenario *s, struct myr_err *err)
-{
-    const struct myr_doc *arrive = myr_doc_get(map, "arrive_h");
-    double values[2] = {0, 0};
-    uint32_t count;
-    ret->arrive_ms[1] = s->length_ms;
-    if (!arrive) {
-        return MYR_OK;
-    }
-    int rc = read_numbers(arrive, "arrive_h", 0, 24000, 2, 2, values, &count, err);
-    if (rc == MYR_OK && values[0] > values[1]) {
-        return myr_doc_error(err, arrive, MYR_EINVAL, "'arrive_h' is not in rising order");
-    }
-    ret->arrive_ms[0] = (int64_t)(values[0] * 3600e3 + 0.5);
-    ret->arrive_ms[1] = (int64_t)(values[1] * 3600e3 + 0.5);
-    return rc;
-}
-
-static int read_group(const struct myr_doc *map, struct myr_scenario *s, struct myr_err *err)
-{
-    static const char *const others[] = {"gpus", "hours", "arrive_h"};
-    struct myr_scenario_jobs *group = &s->groups[s->group_count];
-    *group = (struct myr_scenario_jobs){
-        .count = 1, .interval_ms = 1800000, .stall_ms = 30000, .retries = 1000, .lease_s = 600};
-    int rc = scene_read(map, "jobs", job_rows, MYR_ARRAY_COUNT(job_rows), others,
-                        MYR_ARRAY_COUNT(others), group, err);
-    if (rc == MYR_OK && map->kind == MYR_DOC_MAP) {
-        rc = read_sizes(map, group, s, err);
-    }
-    if (rc == MYR_OK) {
-        rc = read_hours(map, group, err);
-    }
-    if (rc == MYR_OK) {
-        rc = read_arrival(map, group, s, err);
-    }
-    if (rc == MYR_OK && group->tenant >= s->tenants) {
-        return myr_doc_error(err, map, MYR_EINVAL,
-                             "'tenant' is %u, below 'tenants' (%u) is expected", group->tenant,
-                             s->tenants);
-    }
-    if (rc == MYR_OK && group->count > MYR_SCENARIO_JOBS_MAX - s->job_count) {
-        return myr_doc_error(err, map, MYR_EINVAL, "more than %u jobs in all",
-                             MYR_SCENARIO_JOBS_MAX);
-    }
-    if (rc == MYR_OK) {
-        s->job_count += group->count;
-        s->group_count++;
-    }
-    return rc;
-}
-
-static int read_jobs(const struct myr_doc *doc, struct myr_scenario *s, struct myr_err *err)
-{
-    const struct myr_doc *jobs;
-    int rc = myr_doc_need(doc, "scenario", "jobs", &jobs, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = myr_doc_expect(jobs, MYR_DOC_LIST, "jobs", err);
-    if (rc < 0) {
-        return rc;
-    }
-    if (jobs->count > MYR_SCENARIO_GROUPS_MAX) {
-        return myr_doc_error(err, jobs, MYR_EINVAL, "%u groups of jobs, up to %d are expected",
-                             jobs->count, MYR_SCENARIO_GROUPS_MAX);
-    }
-    for (uint32_t i = 0; i < jobs->count && rc == MYR_OK; i++) {
-        rc = read_group(jobs->items[i], s, err);
-    }
-    return rc;
-}
-
 static int read_windows(const struct myr_doc *doc, struct myr_scenario *s, struct myr_err *err)
 {
     const struct myr_doc *list = myr_doc_get(doc, "maintenance");
@@ -383,6 +223,9 @@ static void set_defaults(struct myr_scenario *s)
     s->crashes.length_ms = 30000;
     s->clock.step_ms = 3600000;
     s->drains.length_ms = 4 * 3600000;
+    s->drains.nodes = s->symptoms.nodes = 1;
+    s->holds.length_ms = 3600000;
+    s->calms.length_ms = 3 * 3600000;
 }
 
 static int64_t typical_ms(const struct myr_recovery *recovery, const char *key)
@@ -434,11 +277,14 @@ static int read_sections(struct myr_scenario *s, const struct myr_doc *doc, stru
         SECTION("cluster", cluster_rows),  SECTION("control", control_rows),
         SECTION("messages", message_rows), SECTION("partitions", partition_rows),
         SECTION("crashes", crash_rows),    SECTION("clock", clock_rows),
-        SECTION("drains", drain_rows),
+        SECTION("drains", drain_rows),     SECTION("holds", hold_rows),
+        SECTION("weights", weight_rows),   SECTION("symptoms", symptom_rows),
+        SECTION("calms", calm_rows),
     };
     static const char *const others[] = {"name",        "cluster",    "control", "jobs",  "faults",
                                          "messages",    "partitions", "crashes", "clock", "drains",
-                                         "maintenance", "leave_out",  "days"};
+                                         "maintenance", "leave_out",  "days",    "holds", "weights",
+                                         "symptoms",    "calms"};
     const struct myr_doc *days = myr_doc_get(doc, "days");
     double value;
     if (days && myr_doc_get(doc, "hours")) {
@@ -468,7 +314,7 @@ static int read_all(struct myr_scenario *s, struct myr_arena *arena, const struc
         s->name = myr_arena_strndup(arena, text.data, text.len);
     }
     MYR_TRY(conclude(s, doc, err));
-    MYR_TRY(read_jobs(doc, s, err));
+    MYR_TRY(scene_read_jobs(doc, s, err));
     MYR_TRY(read_windows(doc, s, err));
     MYR_TRY(read_faults(doc, s, arena, err));
     return read_left_out(doc, s, err);
@@ -530,20 +376,6 @@ static void put_section(struct myr_buf *buf, const char *key, const struct field
     myr_buf_put_lit(buf, "}\n");
 }
 
-static void put_group(struct myr_buf *buf, const struct myr_scenario_jobs *group)
-{
-    myr_buf_put_lit(buf, "  - {");
-    scene_write(job_rows, MYR_ARRAY_COUNT(job_rows), group, buf);
-    myr_buf_printf(buf, ", hours: [%.12g, %.12g, %.12g], arrive_h: [%.12g, %.12g], gpus: {",
-                   (double)group->work_ms[0] / 3600e3, (double)group->work_ms[1] / 3600e3,
-                   (double)group->work_ms[2] / 3600e3, (double)group->arrive_ms[0] / 3600e3,
-                   (double)group->arrive_ms[1] / 3600e3);
-    for (uint32_t i = 0; i < group->size_count; i++) {
-        myr_buf_printf(buf, "%s%u: %u", i ? ", " : "", group->sizes[i], group->parts[i]);
-    }
-    myr_buf_put_lit(buf, "}}\n");
-}
-
 static void put_left_out(struct myr_buf *buf, const struct myr_scenario *s)
 {
     static const char *const keys[MYR_SCENARIO_LISTS] = {"jobs",    "faults", "partitions",
@@ -577,11 +409,15 @@ void myr_scenario_write(const struct myr_scenario *s, struct myr_buf *buf)
     put_section(buf, "crashes", crash_rows, MYR_ARRAY_COUNT(crash_rows), s);
     put_section(buf, "clock", clock_rows, MYR_ARRAY_COUNT(clock_rows), s);
     put_section(buf, "drains", drain_rows, MYR_ARRAY_COUNT(drain_rows), s);
+    put_section(buf, "holds", hold_rows, MYR_ARRAY_COUNT(hold_rows), s);
+    put_section(buf, "weights", weight_rows, MYR_ARRAY_COUNT(weight_rows), s);
+    put_section(buf, "symptoms", symptom_rows, MYR_ARRAY_COUNT(symptom_rows), s);
+    put_section(buf, "calms", calm_rows, MYR_ARRAY_COUNT(calm_rows), s);
     myr_buf_printf(buf, "faults: {rate: %s, times: %s, shows: %s}\n", s->rate ? s->rate : "none",
                    times_names[s->drawn], shows_names[s->shows]);
     myr_buf_puts(buf, s->group_count ? "jobs:\n" : "jobs: []\n");
     for (uint32_t i = 0; i < s->group_count; i++) {
-        put_group(buf, &s->groups[i]);
+        scene_write_group(buf, &s->groups[i]);
     }
     myr_buf_puts(buf, s->window_count ? "maintenance:\n" : "");
     for (uint32_t i = 0; i < s->window_count; i++) {

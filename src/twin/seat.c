@@ -5,6 +5,7 @@
  * crash comes before the record is whole, after it but before any effect is carried out, or after.
  */
 #include "myriad/text/amount.h"
+#include "progress.h"
 #include "world.h"
 
 /* A job that is between two states for half a day is called stuck. */
@@ -61,7 +62,7 @@ static uint64_t claimed_gpus(const struct world *w)
         bool over = about.state >= MYR_CONTROL_DONE && about.nodes_open == 0;
         bool keeps = !over && myr_queue_view(queue, job, &view) == MYR_OK &&
                      (view.state == MYR_JOB_CLAIMS || view.leaving > 0);
-        gpus += keeps ? about.gpus : 0;
+        gpus += keeps ? about.spec.gpus : 0;
     }
     return gpus;
 }
@@ -162,7 +163,8 @@ static void ask_for_tick(struct world *w)
 }
 
 /* From then on the job has this id, whether or not its owner has heard so. */
-static void note_accepted(struct world *w, const struct myr_effect *effect)
+static void note_accepted(struct world *w, const struct myr_event *event,
+                          const struct myr_effect *effect)
 {
     if (effect->kind == MYR_EFFECT_ACCEPT && effect->state) {
         /* Tokens are the world's numbers of jobs, counted from 1. */
@@ -174,6 +176,7 @@ static void note_accepted(struct world *w, const struct myr_effect *effect)
         w->job_of_id[effect->job] = job;
         check_job(w->check, effect->job, w->jobs[job].gpus,
                   w->jobs[job].group->restart == MYR_RESTART_STRICT);
+        progress_job(w->progress, effect->job, &event->spec);
     }
 }
 
@@ -220,12 +223,14 @@ static void watch(struct world *w, const struct myr_event *event, const struct m
                   uint32_t count)
 {
     MYR_ASSERT(effects || count == 0);
+    progress_begin(w->progress, event, w->now_ms);
     if (event->kind == MYR_EVENT_UNDRAIN) { /* what is decided on it may use the node */
         check_drain(w->check, event->node, false);
     }
     for (uint32_t i = 0; i < count; i++) {
-        note_accepted(w, &effects[i]);
+        note_accepted(w, event, &effects[i]);
         check_effect(w->check, &effects[i]);
+        progress_effect(w->progress, &effects[i]);
     }
     if (event->kind == MYR_EVENT_DRAIN) {
         check_drain(w->check, event->node, true);
@@ -237,6 +242,7 @@ static void watch(struct world *w, const struct myr_event *event, const struct m
         check_gpus(w, nodes[i]);
     }
     check_event_done(w->check);
+    progress_end(w->progress);
 }
 
 /* Where in an event it dies: before its record is whole, before it acts, or after. */
@@ -247,6 +253,10 @@ static enum death death_of(struct world *w)
 {
     MYR_ASSERT(w->seat.crash_event == 0 || w->seat.crash_event > w->seat.events);
     if (w->seat.events + 1 != w->seat.crash_event) {
+        return DEATH_NONE;
+    }
+    if (w->calm) { /* it lives on, and dies when the calm is over */
+        w->seat.crash_event++;
         return DEATH_NONE;
     }
     struct myr_rng rng;
@@ -316,7 +326,7 @@ bool seat_take(struct world *w, const struct myr_event *event)
     if (death == DEATH_UNWRITTEN) {
         tear(w, whole);
         for (uint32_t i = 0; hasty && i < count; i++) {
-            note_accepted(w, &effects[i]);
+            note_accepted(w, event, &effects[i]);
             carry_out(w, &effects[i]);
         }
         seat->dead_hash = 0;
@@ -405,13 +415,18 @@ static void reconnect(struct world *w)
     }
 }
 
-int seat_restart(struct world *w, struct myr_err *err)
+void seat_restart(struct world *w)
 {
+    struct myr_err err = {};
     struct seat *seat = &w->seat;
     struct myr_event event = {.kind = MYR_EVENT_TAKEOVER};
     MYR_ASSERT(!w->line.up && !seat->control && w->line.down_ms >= 0);
     /* From what was written, as a new process would. */
-    MYR_TRY(seat_recover(seat, &seat->control, err));
+    if (seat_recover(seat, &seat->control, &err) < 0) {
+        check_violated(w->check, RULE_JOURNAL, "%.150s", err.message);
+        w->ended = true; /* there is no controller any more */
+        return;
+    }
     if (seat->dead_hash && seat->dead_hash != myr_control_hash(seat->control)) {
         check_violated(w->check, RULE_JOURNAL, "the state after a crash is not the one before");
     }
@@ -425,7 +440,6 @@ int seat_restart(struct world *w, struct myr_err *err)
     find_jobs(w);
     (void)seat_take(w, &event);
     reconnect(w);
-    return MYR_OK;
 }
 
 void seat_dies(struct world *w)
@@ -433,7 +447,7 @@ void seat_dies(struct world *w)
     struct seat *seat = &w->seat;
     MYR_ASSERT(w->line.up == (seat->control != NULL));
     uint64_t number = w->crashes_drawn++;
-    if (!nature_left_out(w, MYR_SCENARIO_CRASHES, number) && w->line.up) {
+    if (!w->calm && !nature_left_out(w, MYR_SCENARIO_CRASHES, number) && w->line.up) {
         seat->crash_event = seat->events + 1; /* at the next event, at some point of it */
     }
     nature_schedule(w, HAP_CRASH, DRAW_CRASH, w->crashes_drawn, w->scenario->crashes.every_ms);
@@ -446,11 +460,12 @@ void seat_jumps(struct world *w)
     uint64_t number = w->clocks_drawn++;
     struct myr_rng rng;
     draw_init(&rng, w->seed, DRAW_CLOCK, number, 1);
-    if (!nature_left_out(w, MYR_SCENARIO_CLOCK, number)) {
+    if (!w->calm && !nature_left_out(w, MYR_SCENARIO_CLOCK, number)) {
         int64_t step_ms = w->scenario->clock.step_ms;
         /* The clock never shows less than 0. */
         bool back = draw_chance(&rng, 500000) && w->now_ms + seat->offset_ms > step_ms;
         seat->offset_ms += back ? -step_ms : step_ms;
+        progress_clock(w->progress, back ? -step_ms : step_ms);
         MYR_ASSERT(w->now_ms + seat->offset_ms >= 0);
         w->result->clock_steps++;
         seat->tick_ms = INT64_MAX; /* the wake that was asked for lies elsewhere on the new clock */

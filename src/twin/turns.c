@@ -116,7 +116,7 @@ static void take_one(struct world *w, enum happening what, uint32_t id, uint32_t
 /* Kinds that concern the world as a whole are here; all others name a slot. */
 void turn(struct world *w, enum happening what, uint32_t id, uint32_t serial)
 {
-    MYR_ASSERT((uint32_t)what <= HAP_UNCUT);
+    MYR_ASSERT((uint32_t)what <= HAP_LOOK);
     MYR_ASSERT(serial <= 0xffffff);
     switch (what) {
     case HAP_FAULT:
@@ -126,7 +126,9 @@ void turn(struct world *w, enum happening what, uint32_t id, uint32_t serial)
         nature_partition(w);
         break;
     case HAP_HEAL:
-        nature_heal(w, id);
+        if (serial == (w->calms & 0xffffff)) { /* else a calm has healed it */
+            nature_heal(w, id);
+        }
         break;
     case HAP_UNCUT:
         node_cut(w, id, false);
@@ -135,7 +137,32 @@ void turn(struct world *w, enum happening what, uint32_t id, uint32_t serial)
         nature_drain(w);
         break;
     case HAP_UNDRAIN:
-        nature_undrain(w, id);
+        if (serial == (w->calms & 0xffffff)) { /* else it was given back in a calm */
+            nature_undrain(w, id);
+        }
+        break;
+    case HAP_HOLD:
+        nature_hold(w);
+        break;
+    case HAP_UNHOLD:
+        if (serial == (w->calms & 0xffffff)) {
+            nature_unhold(w, id);
+        }
+        break;
+    case HAP_WEIGHT:
+        nature_weight(w);
+        break;
+    case HAP_SYMPTOM:
+        nature_symptom(w);
+        break;
+    case HAP_CALM:
+        calm_begin(w);
+        break;
+    case HAP_STORM:
+        calm_end(w);
+        break;
+    case HAP_LOOK:
+        calm_look(w);
         break;
     case HAP_WINDOW:
         nature_window(w, id);

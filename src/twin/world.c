@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "progress.h"
+
 int world_begin(struct world *w, struct myr_err *err)
 {
     const struct myr_scenario *s = w->scenario;
@@ -72,6 +74,7 @@ void world_done(struct world *w)
     myr_vec_done(&w->msgs);
     myr_vec_done(&w->recoveries);
     myr_heap_done(&w->heap);
+    progress_free(w->progress);
     check_free(w->check);
 }
 
@@ -80,7 +83,7 @@ void happen(struct world *w, int64_t at_ms, enum happening what, uint32_t id, ui
 {
     /* Nothing happens in the past. */
     MYR_ASSERT(at_ms >= w->now_ms);
-    MYR_ASSERT((uint32_t)what <= HAP_UNCUT);
+    MYR_ASSERT((uint32_t)what <= HAP_LOOK);
     myr_heap_push(&w->heap, at_ms, (uint64_t)what << 56 | (uint64_t)(serial & 0xffffff) << 32 | id);
 }
 
@@ -137,7 +140,7 @@ static struct fate fate_of(struct world *w, uint32_t kind, uint32_t node, uint32
     uint64_t number = myr_hash_u64(myr_hash_u64(who) ^ what);
     /* Up to 16 ms on the way, without any trouble. */
     struct fate fate = {1 + (int64_t)(myr_hash_u64(number ^ w->seed) & 15), 1};
-    if (s->messages.lost_ppm || s->messages.twice_ppm || s->messages.late_ppm) {
+    if (!w->calm && (s->messages.lost_ppm || s->messages.twice_ppm || s->messages.late_ppm)) {
         struct myr_rng rng;
         draw_init(&rng, w->seed, DRAW_MESSAGE, number, 0);
         if (draw_chance(&rng, s->messages.lost_ppm)) {

@@ -9,7 +9,9 @@
  *   logs     what ranks print, where somebody reads it
  *   gangs    incarnations and their ranks: progress, checkpoints, the end
  *   agents   what a node does with orders
- *   nature   faults, partitions, and people who drain and maintain
+ *   people   who submit, cancel, drain, hold and weigh
+ *   nature   faults, partitions
+ *   calms    all trouble stops
  *   turns    one happening of the world
  *
  * Whoever holds the other end of the line is one of two:
@@ -53,6 +55,13 @@ enum happening {
     HAP_CANCEL,     /* a person cancels a job */
     HAP_APPROVE,    /* a person allows more drains */
     HAP_UNCUT,      /* one node is reached again */
+    HAP_HOLD,       /* a scheduler below has a use for a node */
+    HAP_UNHOLD,     /* ... and gives it back */
+    HAP_WEIGHT,     /* a tenant's share is changed */
+    HAP_SYMPTOM,    /* agents say that nodes fail */
+    HAP_CALM,       /* all trouble stops */
+    HAP_STORM,      /* ... and may come again */
+    HAP_LOOK,       /* somebody looks whether all goes on */
 };
 
 struct wnode {
@@ -61,6 +70,7 @@ struct wnode {
     bool needs_part;         /* a reboot does not help */
     bool told_silent;        /* the shell has said so */
     bool fencing, repairing; /* an attempt is under way; a crew has it */
+    bool drained, held;      /* people want it empty; a scheduler below has it */
     uint32_t cut;            /* partitions it is in */
     uint32_t boot;           /* counts from 1 */
     uint32_t first_rank;     /* on it, in no order; or MYR_NONE */
@@ -72,8 +82,12 @@ struct wnode {
         uint32_t job, epoch, used;
     } stopped[64]; /* the agent's memory: never start these again; the least used goes first */
     uint32_t stopped_uses; /* counts uses, so that the oldest is known */
-    uint32_t ran[8];       /* jobs whose image is here */
-    uint32_t ran_next;     /* a ring: where the next goes */
+    struct {
+        uint32_t job, epoch, code;
+    } refused[16]; /* a ring: what was tried once, and answered with this, is not tried again */
+    uint32_t refused_next;
+    uint32_t ran[8];   /* jobs whose image is here */
+    uint32_t ran_next; /* a ring: where the next goes */
 };
 
 struct wrank {
@@ -161,9 +175,14 @@ struct world {
     struct seat seat;
     bool keeps_logs;
     struct check *check;
+    struct progress *progress; /* of a run; a live world's caller has rules of its own */
     struct myr_twin_result *result;
     MYR_VEC(int64_t) recoveries; /* from a failure to the next step, in ms */
     uint64_t faults_drawn, partitions_drawn, crashes_drawn, drains_drawn, clocks_drawn;
+    uint64_t holds_drawn, weights_drawn, symptoms_drawn, calms_drawn;
+    uint32_t calms;                    /* so far: what an earlier trouble was to end with is void */
+    bool calm, last;                   /* no trouble now; nor ever again */
+    bool ended;                        /* broken off: nobody controls, or nobody looks any more */
     uint64_t gpu_ms_running;           /* of all incarnations that have ended */
     uint64_t gpu_ms_kept;              /* of them, whose work was not lost */
     uint32_t busy_gpus;                /* that make progress now */
@@ -267,7 +286,7 @@ void seat_tick(struct world *w, uint32_t serial);
 /* Snapshot and journal, read back. */
 MYR_MUST_USE int seat_recover(const struct seat *seat, struct myr_control **ret,
                               struct myr_err *err);
-MYR_MUST_USE int seat_restart(struct world *w, struct myr_err *err);
+void seat_restart(struct world *w);
 /* Nature strikes the controller: it dies at its next event; its clock jumps. */
 void seat_dies(struct world *w);
 void seat_jumps(struct world *w);
@@ -287,10 +306,25 @@ void nature_strike(struct world *w, uint32_t id, const struct blow *blow, struct
 void nature_fault(struct world *w);
 void nature_partition(struct world *w);
 void nature_heal(struct world *w, uint32_t first);
+
+/* people.c */
 void nature_drain(struct world *w);
 void nature_undrain(struct world *w, uint32_t node);
+void nature_hold(struct world *w);
+void nature_unhold(struct world *w, uint32_t node);
+void nature_weight(struct world *w);
+void nature_symptom(struct world *w);
 void nature_window(struct world *w, uint32_t window);
 void person_submit(struct world *w, uint32_t id);
 void person_cancel(struct world *w, uint32_t id);
 void person_approve(struct world *w);
 void person_heard(struct world *w, const struct myr_effect *effect);
+
+/* calms.c */
+void calm_begin(struct world *w);
+void calm_end(struct world *w);
+/* The run is over: no trouble comes any more, and everybody is content with little. */
+void calm_for_good(struct world *w);
+/* Every job that was asked for is over. */
+bool calm_is_over(const struct world *w);
+void calm_look(struct world *w);

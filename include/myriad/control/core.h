@@ -150,6 +150,9 @@ enum myr_planted {
     MYR_PLANTED_DOUBLE_RUN,
     MYR_PLANTED_FORGOTTEN_DRAIN,
     MYR_PLANTED_LATE_START,
+    MYR_PLANTED_CLAIM_ON_DRAINED, /* a claim from before a drain starts on the drained node */
+    MYR_PLANTED_LOST_WEIGHT,      /* the journal skips WEIGHT */
+    MYR_PLANTED_BESIDE_ITSELF,    /* an epoch job starts in place beside ranks that may run */
     MYR_PLANTED_COUNT
 };
 

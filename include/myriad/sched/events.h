@@ -135,6 +135,9 @@ struct myr_job_view {
     uint32_t attempts; /* that failed by themselves */
     uint32_t leaving;  /* nodes where ranks of it may still run after a stop */
     int64_t saved_s;   /* work that a checkpoint holds, of earlier runs */
+    /* While it claims: nodes of its place, those that are bad, and until when it is kept then. */
+    uint32_t nodes, bad;
+    int64_t kept_until_s;
 };
 
 /* MYR_ENOENT when it never came or is forgotten. */

@@ -36,7 +36,7 @@ struct myr_twin_long_job {
     double hours, ettr;
 };
 
-enum { MYR_TWIN_LONG_JOBS = 16 };
+enum { MYR_TWIN_LONG_JOBS = 16, MYR_TWIN_RULES = 32 };
 
 struct myr_twin_result {
     uint64_t seed, events, effects;
@@ -47,8 +47,10 @@ struct myr_twin_result {
     double wait_mean_h, wait_p50_h, wait_p99_h;
     double gpu_utilisation; /* GPU time that made progress, kept or not */
     double goodput;         /* ... and kept */
-    uint64_t failures;      /* that stopped a job */
+    double idle_gpu_h; /* on healthy nodes that nobody had while a job that fits there waited */
+    uint64_t failures; /* that stopped a job */
     uint64_t faults, crashes, partitions, fences, repairs, drains, clock_steps;
+    uint64_t holds, weights, symptoms, calms;
     uint64_t drawn[MYR_SCENARIO_LISTS]; /* of each kind, struck or not */
     uint64_t messages, messages_lost, messages_twice, messages_late;
     uint64_t recoveries;
@@ -56,6 +58,11 @@ struct myr_twin_result {
     struct myr_twin_long_job longest[MYR_TWIN_LONG_JOBS];
     uint32_t long_count;
     uint64_t violations;
+    struct {
+        const char *rule;
+        uint64_t count;
+    } broken[MYR_TWIN_RULES]; /* those that were, in the order of the rules */
+    uint32_t broken_count;
     int64_t first_violation_ms;
     const char *first_rule; /* a word; NULL: none was broken */
     char first_violation[200];

@@ -46,6 +46,9 @@ struct myr_scenario_jobs {
     int32_t priority;
     uint32_t service;    /* run until they are cancelled, or the scenario ends */
     uint32_t cancel_ppm; /* are cancelled by their owner at some time */
+    uint32_t after_ppm;  /* wait for the job before them */
+    uint32_t fixed;      /* never preempted */
+    int64_t late_ms;     /* their directory comes so late, and starts before it fail */
 };
 
 struct myr_scenario_window {
@@ -102,9 +105,25 @@ struct myr_scenario {
         uint32_t drift_permille; /* of the nodes' clocks, fast or slow by up to so much */
     } clock;
     struct {
-        int64_t every_ms, length_ms; /* a node is drained for so long */
+        int64_t every_ms, length_ms; /* nodes are drained for so long */
+        uint32_t nodes;              /* neighbours at a time */
     } drains;
+    struct {
+        int64_t every_ms, length_ms; /* a scheduler below has a node for so long */
+    } holds;
+    struct {
+        int64_t every_ms; /* a tenant's weight is changed */
+    } weights;
+    struct {
+        int64_t every_ms; /* nodes that fail, or will, say so themselves */
+        uint32_t nodes;   /* of one gang, up to so many together */
+    } symptoms;
+    struct {
+        int64_t every_ms, length_ms; /* all trouble stops for so long, and all is mended */
+        uint32_t ends;               /* and once more behind the end, until every job is over */
+    } calms;
     uint32_t fence_fails_ppm;
+    uint32_t refuse_ppm; /* of the starts on sound nodes fail there */
     struct myr_scenario_window windows[MYR_SCENARIO_WINDOWS_MAX];
     uint32_t window_count;
     uint64_t check_every; /* events between two comparisons of state and journal */

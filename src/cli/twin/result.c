@@ -49,12 +49,29 @@ static struct myr_value *put_nature(struct myr_answer *answer, const struct myr_
     put_count(answer, "repairs", r->repairs);
     put_count(answer, "drains", r->drains);
     put_count(answer, "clock steps", r->clock_steps);
+    put_count(answer, "holds", r->holds);
+    put_count(answer, "weights", r->weights);
+    put_count(answer, "symptoms", r->symptoms);
+    put_count(answer, "calms", r->calms);
     put_count(answer, "messages", r->messages);
     put_count(answer, "messages lost", r->messages_lost);
     put_count(answer, "messages twice", r->messages_twice);
     put_count(answer, "messages late", r->messages_late);
     myr_answer_end(answer);
     return list;
+}
+
+/* How often each rule was broken; none that held. */
+static void put_broken(struct myr_answer *answer, const struct myr_twin_result *r)
+{
+    myr_answer_list(answer, "broken");
+    for (uint32_t i = 0; i < r->broken_count; i++) {
+        myr_answer_object(answer, NULL);
+        myr_answer_text(answer, "rule", r->broken[i].rule);
+        myr_answer_u64(answer, "count", r->broken[i].count);
+        myr_answer_end(answer);
+    }
+    myr_answer_end(answer);
 }
 
 /* Keys of one run, in the object that is open: of a run, of a replay, of a case that was found. */
@@ -82,6 +99,7 @@ struct myr_value *twin_put_result(struct myr_answer *answer, const struct myr_tw
     myr_answer_end(answer);
     myr_answer_double(answer, "gpu_utilisation", r->gpu_utilisation, 4);
     myr_answer_double(answer, "goodput", r->goodput, 4);
+    myr_answer_double(answer, "idle_gpu_h", r->idle_gpu_h, 3);
     put_long_jobs(answer, r);
     myr_answer_u64(answer, "failures", r->failures);
     myr_answer_object(answer, "recovery_s");
@@ -92,6 +110,7 @@ struct myr_value *twin_put_result(struct myr_answer *answer, const struct myr_tw
     struct myr_value *list = put_nature(answer, r);
     myr_answer_u64(answer, "journal_compares", r->compares);
     myr_answer_u64(answer, "invariant_violations", r->violations);
+    put_broken(answer, r);
     if (r->violations) {
         myr_answer_object(answer, "first_violation");
         myr_answer_text(answer, "rule", r->first_rule);

@@ -2,11 +2,14 @@
  * twin search: many seeds until an invariant breaks, then the smallest case. Found once, a case is
  * made small by running variants of it: whoever mends the bug reads few events.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "twin/twin.h"
 
 /* Seeds are tried from 'seed' on, one by one; 'tries' is what making it small may cost. */
 struct options {
-    uint64_t seed, seeds, tries;
+    uint64_t seed, seeds, worlds, tries;
     const char *save;
 };
 
@@ -15,6 +18,8 @@ static const struct options defaults = {.seed = 1, .seeds = 100, .tries = 300};
 static const struct myr_option rows[] = {
     CLI_COUNT("seed", struct options, seed, 0, 0, "the first one"),
     CLI_COUNT("seeds", struct options, seeds, 1, 1000000000, "how many are tried in a row"),
+    CLI_COUNT("worlds", struct options, worlds, 0, 1000000000,
+              "other worlds after the seeds, towards places that were not reached"),
     CLI_COUNT("tries", struct options, tries, 0, 1000000,
               "runs as long as the found one, spent to make it small"),
     CLI_OUTPUT("save", "FILE", struct options, save, "write the smallest case there, for replay"),
@@ -25,8 +30,9 @@ const struct myr_command twin_search_command = {
     .operands = "SCENARIO",
     .summary = "run seeds until an invariant breaks, then find the smallest case that still does",
     .details = "Exit status 1: one was broken. The small case leaves out jobs, faults and kinds of "
-               "trouble that it breaks without, and may be of another seed. CSV output says how "
-               "much was searched.",
+               "trouble that it breaks without, and may be of another seed. After the seeds come "
+               "other worlds, drawn towards places in the controller that no run has reached. CSV "
+               "output says how much was searched.",
     .example = "myriad twin search examples/twin/crash-storm.yaml --seeds 50 --save case.yaml",
     CLI_OPTIONS(rows, defaults),
     .operand_min = 1,
@@ -36,6 +42,48 @@ const struct myr_command twin_search_command = {
 static void step(void *context, uint64_t seeds_done)
 {
     cli_progress_step(context, seeds_done);
+}
+
+/* Only what controls is run by the twin: a server's and an agent's marks are not its own. */
+static bool is_ours(const struct myr_search_mark *mark)
+{
+    return strstr(mark->probe->file, "src/control/") || strstr(mark->probe->file, "src/sched/");
+}
+
+/* Places that are rarely reached: by how many runs each was. */
+static void put_marks(struct myr_answer *answer, const struct myr_search_result *result)
+{
+    uint32_t ours = 0, never = 0, by_worlds = 0;
+    char words[200];
+    myr_answer_list(answer, "marks");
+    for (size_t i = 0; i < result->marks.count; i++) {
+        const struct myr_search_mark *mark = &result->marks.items[i];
+        if (is_ours(mark)) {
+            const char *file = strstr(mark->probe->file, "src/");
+            myr_answer_object(answer, NULL);
+            myr_answer_text(answer, "file", file);
+            myr_answer_text(answer, "mark", mark->probe->what);
+            myr_answer_u64(answer, "runs", mark->runs);
+            myr_answer_end(answer);
+            ours++;
+            never += mark->runs == 0;
+            by_worlds += mark->runs > 0 && mark->in_worlds;
+        }
+    }
+    myr_answer_end(answer);
+    if (result->found) {
+        return; /* few runs were made, and they tell of something else */
+    }
+    snprintf(words, sizeof(words), "%u of %s, %u of them in other worlds alone", ours - never,
+             MYR_COUNT(ours, "rare place"), by_worlds);
+    myr_answer_fact(answer, "reached", "%s", words);
+    for (size_t i = 0; i < result->marks.count; i++) {
+        const struct myr_search_mark *mark = &result->marks.items[i];
+        if (is_ours(mark) && mark->runs == 0) {
+            myr_answer_fact(answer, "never", "%s: %s", strstr(mark->probe->file, "src/"),
+                            mark->probe->what);
+        }
+    }
 }
 
 /* 'searched' is there in any case, 'cases' has one item where something was found. */
@@ -48,6 +96,7 @@ static void fill(struct cli *cli, const struct myr_scenario *scenario,
     struct myr_value *list = myr_answer_list(answer, "searched");
     myr_answer_object(answer, NULL);
     myr_answer_u64(answer, "seeds", result->seeds);
+    myr_answer_u64(answer, "worlds", result->worlds);
     myr_answer_u64(answer, "events", result->events);
     myr_answer_bool(answer, "found", result->found);
     myr_answer_end(answer);
@@ -64,6 +113,7 @@ static void fill(struct cli *cli, const struct myr_scenario *scenario,
         myr_answer_end(answer);
     }
     myr_answer_end(answer);
+    put_marks(answer, result);
     if (!result->found) {
         myr_answer_fact(answer, "searched", "%s, %s: every invariant held",
                         MYR_COUNT(result->seeds, "seed"), MYR_COUNT(result->events, "event"));
@@ -99,11 +149,12 @@ static int run(struct cli *cli, struct myr_err *err)
     }
     struct myr_search_options how = {.first_seed = options->seed,
                                      .seeds = options->seeds,
+                                     .worlds = options->worlds,
                                      .tries_most = (uint32_t)options->tries,
                                      .planted = planted,
                                      .progress = step,
                                      .context = &progress};
-    cli_progress(&progress, "seeds", options->seeds);
+    cli_progress(&progress, "seeds", options->seeds + options->worlds);
     rc = myr_twin_search(&scenario, &how, &result, err);
     myr_progress_done(&progress);
     if (rc == MYR_OK && result.found && options->save) {

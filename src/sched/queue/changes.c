@@ -350,6 +350,11 @@ int myr_queue_view(const struct myr_queue *q, uint32_t id, struct myr_job_view *
                               .attempts = job->attempts,
                               .leaving = job->leaving,
                               .saved_s = job->saved_s};
+    if (job->state == MYR_JOB_CLAIMS) {
+        ret->nodes = job->gang.count;
+        ret->bad = queue_count_bad(q, &job->gang);
+        ret->kept_until_s = job->broken ? job->held_s + q->policy.mend_s : 0;
+    }
     return MYR_OK;
 }
 

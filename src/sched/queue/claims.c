@@ -158,6 +158,7 @@ void queue_claims_drop_on(struct myr_queue *q, uint32_t node)
         uint32_t id = stake->job;
         at = stake->next;
         if (stake->epoch == 0 && queue_job(q, id)->owner == MYR_NONE) {
+            MYR_PROBE("a claim is dropped for cells");
             MYR_ASSERT(queue_job(q, id)->state == MYR_JOB_CLAIMS);
             queue_claim_drop(q, id);
             queue_settle(q, id);
@@ -176,6 +177,7 @@ void queue_claims_start(struct myr_queue *q)
         MYR_ASSERT(job->pending <= job->spec.gpus);
         /* A strict job starts when its older ranks are gone as well. */
         if (job->broken || job->pending > 0 || (job->leaving > 0 && !job->spec.restart_epoch)) {
+            MYR_PROBE("a claim waits for ranks to leave");
             i++;
             continue;
         }

@@ -70,6 +70,7 @@ static void avoid_node(struct myr_queue *q, uint32_t node)
     queue_cells_node(q, node);
     queue_wake_at(q, avoid.until_s);
     MYR_ASSERT(avoid.until_s > q->now_s);
+    MYR_PROBE("a node is avoided after a start failed there");
 }
 
 static bool is_of_gang(const struct qjob *job, uint32_t node)
@@ -215,6 +216,7 @@ int myr_queue_exited(struct myr_queue *q, int64_t now_s, uint32_t id, uint32_t e
     if (how == MYR_EXIT_OK) {
         queue_end_job(q, id, MYR_RESULT_OK, MYR_STOP_NONE);
     } else if (job->spec.attempts_max && job->attempts >= job->spec.attempts_max) {
+        MYR_PROBE("a job has used up its attempts");
         queue_end_job(q, id, MYR_RESULT_FAILED, MYR_STOP_FAILED);
     } else {
         /* The same replica waits again, so no other one is needed. */

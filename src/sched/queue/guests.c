@@ -91,6 +91,7 @@ void queue_share_holds(struct myr_queue *q)
             /* Who has a right to the nodes is no guest, and is not stopped as one. */
             bool by_right = queue_outranks(q, id, hold->job);
             if (queue_start(q, id) && !by_right) {
+                MYR_PROBE("a guest starts on held nodes");
                 MYR_ASSERT(queue_job(q, id)->state != MYR_JOB_WAITS);
                 queue_job(q, id)->guest_of = hold->job;
             }
@@ -147,6 +148,9 @@ static int64_t hold_until_s(const struct myr_queue *q, const struct hold *hold)
             /* A limit is of work: what it has done already is behind it, a restart comes on top. */
             int64_t end_s = job->start_s + job->spec.limit_s - job->saved_s +
                             (job->stops ? q->policy.restart_s : 0);
+            if (end_s <= q->now_s) {
+                return INT64_MIN; /* it works longer than it said */
+            }
             until_s = end_s > until_s ? end_s : until_s;
         }
     }
@@ -162,10 +166,11 @@ static bool start_in_time(struct myr_queue *q, uint32_t id, uint32_t node, int64
     MYR_ASSERT(!queue_is_gang(q, job->spec.gpus));
     MYR_ASSERT(node < q->shape.nodes);
     /* The restart counts in any case, though one that has never run needs none. */
-    int64_t end_s = q->now_s + job->spec.limit_s - job->saved_s + q->policy.restart_s;
+    int64_t left_s = job->spec.limit_s - job->saved_s;
     uint64_t mask = myr_placer_free_mask(q->placer, node), taken = 0;
-    /* Nobody enforces limits here: who has outlived its own does not say when it ends. */
-    if (until_s < end_s || job->saved_s >= job->spec.limit_s || gpu_count(mask) < job->spec.gpus) {
+    /* Who has worked for longer than his limit ends nobody knows when, and not in the past. */
+    if (left_s <= 0 || until_s < q->now_s + left_s + q->policy.restart_s ||
+        gpu_count(mask) < job->spec.gpus) {
         return false;
     }
     struct myr_gang *gang = queue_gang_room(q, id);

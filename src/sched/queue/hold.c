@@ -456,6 +456,7 @@ static void open_holds(struct myr_queue *q)
         }
         MYR_ASSERT(!queue_has_hold(q, id));
         size_t dropped = queue_strict(q, id) ? drop_outranked(q, id) : 0;
+        MYR_PROBE("nodes are to be held for a gang");
         MYR_ASSERT(dropped <= held);
         held -= dropped;
         uint32_t needed = queue_nodes_of(q, queue_job(q, id));
@@ -496,6 +497,7 @@ void queue_serve_holds(struct myr_queue *q)
             } else if (queue_job(q, id)->broken) {
                 queue_set_held(q, hold, true); /* they were its own, and stay the same */
             } else if (q->drain_left < 0 && !queue_strict(q, id)) {
+                MYR_PROBE("a hold has cost too much");
                 over = true; /* all that was saved is spent: it would cost the others too much */
                 ask_later(q);
             } else {

@@ -21,7 +21,7 @@ static bool is_bad(const struct myr_queue *q, uint32_t node)
     return q->closed[node] & CLOSED_BAD;
 }
 
-static uint32_t count_bad(const struct myr_queue *q, const struct myr_gang *gang)
+uint32_t queue_count_bad(const struct myr_queue *q, const struct myr_gang *gang)
 {
     uint32_t bad = 0;
     for (uint32_t i = 0; i < gang->count; i++) {
@@ -161,6 +161,7 @@ static void swap_shares(struct myr_queue *q, uint32_t id, const struct myr_gang 
             continue;
         }
         queue_claim_leave(q, id, share);
+        MYR_PROBE("a bad node of a place is replaced");
         take_node(q, now);
         queue_stake_add(q, &(struct stake){.job = id, .node = now->node, .gpus = now->gpus});
         queue_decide_add(q, &(struct myr_decision){.kind = MYR_DECIDE_REPLACE,
@@ -199,11 +200,38 @@ static bool fill(struct myr_queue *q, uint32_t id, bool some)
     if (whole || (some && job->request == MYR_NONE)) {
         swap_shares(q, id, &mended);
     }
-    MYR_ASSERT(!whole || count_bad(q, gang) == 0);
+    MYR_ASSERT(!whole || queue_count_bad(q, gang) == 0);
     free(mended.shares);
     free(marks.in);
     free(marks.near);
     return whole;
+}
+
+/* A job that also runs with fewer GPUs goes on without the nodes that nothing replaces. */
+static bool shrink(struct myr_queue *q, uint32_t id)
+{
+    struct qjob *job = queue_job(q, id);
+    bool shaped = job->request != MYR_NONE && q->requests.items[job->request].traffic;
+    uint32_t gpus = 0, count = 0;
+    for (uint32_t i = 0; i < job->gang.count; i++) {
+        const struct myr_share *share = &job->gang.shares[i];
+        gpus += is_bad(q, share->node) ? 0 : gpu_count(share->gpus);
+    }
+    if (job->spec.gpus_min == 0 || gpus < job->spec.gpus_min || shaped) {
+        return false;
+    }
+    for (uint32_t i = 0; i < job->gang.count; i++) {
+        struct myr_share share = job->gang.shares[i];
+        if (is_bad(q, share.node)) {
+            queue_claim_leave(q, id, &share);
+        } else {
+            job->gang.shares[count++] = share;
+        }
+    }
+    MYR_ASSERT(count > 0 && count < job->gang.count && gpus <= job->spec.gpus);
+    job->gang.count = count;
+    job->spec.gpus = gpus;
+    return true;
 }
 
 /*
@@ -215,6 +243,7 @@ static void give_up(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
     uint32_t count = job->gang.count;
+    MYR_PROBE("a place is given up");
     MYR_ASSERT(job->state == MYR_JOB_CLAIMS);
     struct myr_share *place = myr_xcalloc(count, sizeof(*place));
     memcpy(place, job->gang.shares, count * sizeof(*place));
@@ -228,15 +257,26 @@ static void give_up(struct myr_queue *q, uint32_t id)
     MYR_ASSERT(job->state != MYR_JOB_CLAIMS);
 }
 
+/* Jobs of lower priority run, and it may stop them: that is faster than to wait for repairs. */
+static bool may_make_room(const struct myr_queue *q, const struct qjob *job)
+{
+    bool any = false;
+    for (int32_t p = -MYR_PRIORITY_MAX; p < job->spec.priority && !any; p++) {
+        any = q->priority_runs[p + MYR_PRIORITY_MAX] > 0;
+    }
+    return any && (q->policy.preempt || job->spec.reclaims);
+}
+
 /* Whether the place is whole, or was made so; false: given up, or still 'broken'. */
 static bool mend(struct myr_queue *q, uint32_t id)
 {
     struct qjob *job = queue_job(q, id);
-    if (count_bad(q, &job->gang) == 0) {
+    if (queue_count_bad(q, &job->gang) == 0) {
         job->broken = 0;
         return true;
     }
     if (job->owner != MYR_NONE) {
+        MYR_PROBE("a place in cells of its own is broken");
         give_up(q, id); /* its cells find other nodes */
         return false;
     }
@@ -247,9 +287,9 @@ static bool mend(struct myr_queue *q, uint32_t id)
             myr_heap_push(&q->wakes, q->now_s + q->policy.mend_s, id);
         }
     }
-    if (fill(q, id, false)) {
+    if (fill(q, id, false) || shrink(q, id)) {
         job->broken = 0;
-    } else if (q->now_s - job->held_s >= (int64_t)q->policy.mend_s &&
+    } else if ((q->now_s - job->held_s >= (int64_t)q->policy.mend_s || may_make_room(q, job)) &&
                (job->leaving == 0 || job->spec.restart_epoch)) {
         give_up(q, id); /* not while it could start nowhere, for ranks that may be alive */
     }
@@ -275,6 +315,7 @@ void queue_mend_places(struct myr_queue *q)
         i += i < q->claims.count && q->claims.items[i] == id;
     }
     if (oldest != MYR_NONE) {
+        MYR_PROBE("a place that stays broken takes what comes free");
         (void)fill(q, oldest, true);
     }
 }
@@ -379,6 +420,7 @@ static void stop_guests(struct myr_queue *q, uint32_t id, uint32_t node, uint32_
             }
         }
         MYR_ASSERT(best != MYR_NONE && best != id);
+        MYR_PROBE("a guest is stopped for its host");
         queue_stop_job(q, best, MYR_STOP_OWNER, id);
     }
 }
@@ -393,6 +435,7 @@ static bool take_back(struct myr_queue *q, uint32_t id)
     struct qjob *job = queue_job(q, id);
     uint32_t left = job->spec.gpus, per = queue_request_per_node(q, job);
     queue_set_held(q, hold, false);
+    MYR_PROBE("a gang takes its place back");
     queue_drop_hold(q, id);
     queue_claim_begin(q, id);
     for (size_t i = 0; i < q->nodes.count; i++) {
@@ -423,6 +466,7 @@ static bool clear_drained(struct myr_queue *q, uint32_t id)
         for (uint32_t k = 0; q->closed[node] & CLOSED_DRAIN && k < q->node_job_count[node]; k++) {
             uint32_t guest = q->node_jobs[(size_t)node * q->shape.gpus_per_node + k];
             if (queue_job(q, guest)->guest_of == id && !queue_job(q, guest)->spec.fixed) {
+                MYR_PROBE("a guest leaves a node that is to be empty");
                 queue_break(q, guest, MYR_STOP_OWNER);
                 return true;
             }
@@ -461,6 +505,7 @@ static bool start_largest(struct myr_queue *q)
              at = q->lines.items[at].next_alike) {
             uint32_t id = q->lines.items[at].first, nodes = queue_nodes_of(q, queue_job(q, id));
             if (nodes > usable && nodes <= usable + q->spares_kept && start_on_spares(q, id)) {
+                MYR_PROBE("a job starts that needs the spares");
                 return true;
             }
         }

@@ -19,6 +19,7 @@ void myr_queue_keep_spares(struct myr_queue *q, uint32_t count)
     /* Too many are kept: the first ones open. */
     for (uint32_t node = 0; node < q->shape.nodes && q->spares_kept > count; node++) {
         if (q->closed[node] & CLOSED_SPARE) {
+            MYR_PROBE("a spare is lost");
             queue_close_node(q, node, CLOSED_SPARE, false);
             MYR_ASSERT(q->spares_kept > 0);
             q->spares_kept--;
@@ -259,6 +260,7 @@ static void turn_window(struct myr_queue *q, struct window *window, uint32_t sta
         if (stage == 2 && window->job > 0) {
             empty(q, node);
         } else if (stage == 2) {
+            MYR_PROBE("a window begins");
             break_on(q, node, MYR_STOP_MAINTENANCE);
         }
         MYR_ASSERT(stage != 2 || q->node_job_count[node] == 0);

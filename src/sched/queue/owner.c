@@ -10,6 +10,7 @@
 /* Makes 'wanted' GPUs of a node claimable by stopping borrowers, the cheapest first. */
 static void clear_borrowers(struct myr_queue *q, uint32_t node, uint32_t wanted, uint32_t by)
 {
+    MYR_PROBE("borrowers leave cells for their owner");
     MYR_ASSERT(node < q->shape.nodes && wanted > 0);
     MYR_ASSERT(wanted <= q->shape.gpus_per_node && by < q->job_count);
     while (gpu_count(queue_claimable_gpus(q, node)) < wanted) {

@@ -36,6 +36,8 @@ void queue_hold_place(struct myr_queue *q, uint32_t id, const struct myr_share *
 const struct hold *queue_hold_of(const struct myr_queue *q, uint32_t id);
 
 /* mend.c: gangs that have lost nodes. */
+/* Nodes of the gang that are lost, or closed to what is placed anew. */
+uint32_t queue_count_bad(const struct myr_queue *q, const struct myr_gang *gang);
 /* Its run is over; its nodes stay its own until the bad ones are replaced. */
 void queue_break(struct myr_queue *q, uint32_t id, enum myr_stop_reason reason);
 /* Claims with nodes that are bad by now get others, or are given up. */
