@@ -158,6 +158,9 @@ static void advance(struct myr_control *c, int64_t now_ms, bool takeover)
     c->head.wall_ms = now_ms;
     c->head.steady_ms += stepped || takeover ? 0 : passed_ms;
     MYR_ASSERT(c->head.steady_ms >= before_ms); /* it never goes back, whatever the clock does */
+    if (stepped || takeover) {
+        placing_redate(c);
+    }
 }
 
 /*
@@ -407,6 +410,14 @@ struct myr_place_shape myr_control_shape(const struct myr_control *c)
 int64_t myr_control_now_ms(const struct myr_control *c)
 {
     return c->head.wall_ms;
+}
+
+int64_t myr_control_silence_ms(const struct myr_control *c)
+{
+    /* After a takeover no node is lost before it had time to call. */
+    int64_t takeover_ms = c->head.reconnect_ms - c->head.steady_ms;
+    MYR_ASSERT(c->policy.suspect_ms >= 0);
+    return takeover_ms > c->policy.suspect_ms ? takeover_ms : c->policy.suspect_ms;
 }
 
 uint32_t myr_control_nodes(const struct myr_control *c)

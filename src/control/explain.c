@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "myriad/sched/events.h"
 #include "myriad/sched/why.h"
 #include "myriad/text/amount.h"
 #include "state.h"
@@ -55,10 +56,51 @@ static void put_node(const void *context, uint32_t node, struct myr_buf *ret)
  * The core's own time, as far as it has come by now. Whether the clock has stepped since the last
  * event shows with the next one.
  */
+static int64_t steady_at_ms(const struct myr_control *c, int64_t now_ms)
+{
+    int64_t passed_ms = now_ms - c->head.wall_ms;
+    return c->head.steady_ms + (passed_ms > 0 ? passed_ms : 0);
+}
+
 static int64_t steady_now_ms(const struct myr_control *c, const struct myr_explain_asker *asker)
 {
-    int64_t passed_ms = asker->now_ms - c->head.wall_ms;
-    return c->head.steady_ms + (passed_ms > 0 ? passed_ms : 0);
+    return steady_at_ms(c, asker->now_ms);
+}
+
+bool myr_control_starts(const struct myr_control *c, int64_t now_ms, const uint32_t *ids,
+                        uint32_t count, uint32_t steps, struct myr_start_time *ret)
+{
+    int64_t now_s = steady_at_ms(c, now_ms) / 1000;
+    if (!myr_queue_starts(c->queue, now_s, ids, count, steps, ret)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t *const moments[] = {&ret[i].low_s, &ret[i].likely_s, &ret[i].high_s};
+        for (size_t m = 0; m < MYR_ARRAY_COUNT(moments); m++) {
+            *moments[m] -= *moments[m] == INT64_MAX ? 0 : now_s;
+            MYR_ASSERT(*moments[m] >= 0);
+        }
+    }
+    return true;
+}
+
+/* Worked out before, or now, or not at all. */
+static void put_start(const struct myr_control *c, uint32_t id,
+                      const struct myr_explain_asker *asker, struct myr_explanation *e)
+{
+    struct myr_start_time start;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    if (!asker->start && asker->start_steps == 0) {
+        return;
+    }
+    if (asker->start) {
+        start = *asker->start;
+    } else if (!myr_control_starts(c, asker->now_ms, &id, 1, asker->start_steps, &start)) {
+        put(e, "starts", "nobody can tell yet: too few jobs have ended");
+        return;
+    }
+    myr_start_text(&start, 0, &text);
+    put(e, "starts", "%s", text.data);
 }
 
 /* Asked of a copy: the queue uses its own scratch space to answer. */
@@ -67,6 +109,14 @@ static void put_why(const struct myr_control *c, uint32_t id, const struct myr_e
 {
     if (waits_for_another(c, id)) {
         put(e, "awaits", "job/%u to be done", job_of(c, id)->spec.after - 1);
+        put_start(c, id, asker, e);
+        return;
+    }
+    int64_t date_s = myr_queue_reserved_s(c->queue, id);
+    if (date_s >= 0) {
+        int64_t left_s = date_s - steady_now_ms(c, asker) / 1000;
+        put(e, "waits", "for its time, in %s: nodes are reserved then",
+            MYR_DURATION(left_s > 0 ? left_s : 0));
         return;
     }
     MYR_CLEANUP(myr_control_cleanup) struct myr_control *copy = myr_control_fork(c);
@@ -74,6 +124,7 @@ static void put_why(const struct myr_control *c, uint32_t id, const struct myr_e
     MYR_ASSERT(job_of(c, id)->state == MYR_CONTROL_QUEUED);
     myr_queue_why(copy->queue, steady_now_ms(c, asker) / 1000, id, &why);
     put(e, "waits", "%s", myr_why_words(why.kind));
+    put_start(c, id, asker, e);
     myr_why_facts(&why, &(struct myr_why_sink){put_fact, e, asker->names});
 }
 
@@ -105,6 +156,37 @@ static int64_t since_submit_ms(const struct myr_control *c, const struct job *jo
                                    : asker->now_ms - asker->submitted_ms;
 }
 
+/* On how many nodes each of these is so; what none does is left out. */
+static void put_ranks(const struct myr_control *c, uint32_t id, struct myr_explanation *e)
+{
+    static const struct {
+        enum rank_state state;
+        const char *is;
+    } states[] = {{RANK_UP, "running"},
+                  {RANK_GRANTED, "to be asked to start"},
+                  {RANK_STARTING, "asked to start"},
+                  {RANK_STOPPING, "asked to stop"},
+                  {RANK_CLOSED, "ended"}};
+    uint32_t counts[RANK_CLOSED + 1] = {}, silent = 0;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+    const char *next = "; ";
+    for (uint32_t r = job_of(c, id)->first_rank; r != MYR_NONE; r = slot_of(c, r)->next_in_job) {
+        MYR_ASSERT(slot_of(c, r)->state <= RANK_CLOSED);
+        counts[slot_of(c, r)->state]++;
+        silent += rank_is_open(slot_of(c, r)) && node_of(c, slot_of(c, r)->node)->silent;
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(states); i++) {
+        if (counts[states[i].state] > 0) {
+            myr_buf_printf(&text, "%s%u %s", next, counts[states[i].state], states[i].is);
+            next = ", ";
+        }
+    }
+    if (silent > 0) {
+        myr_buf_printf(&text, "; %u of these not heard now", silent);
+    }
+    put(e, "nodes", "%u%s", job_of(c, id)->ranks, text.data ? text.data : "");
+}
+
 /* From what it is to what it waits for. */
 static void explain_job(const struct myr_control *c, uint32_t id,
                         const struct myr_explain_asker *asker, struct myr_explanation *e)
@@ -128,7 +210,7 @@ static void explain_job(const struct myr_control *c, uint32_t id,
         }
     }
     if (job->ranks > 0) {
-        put(e, "nodes", "%u; %u up, %u not known to be gone", job->ranks, job->up, job->open);
+        put_ranks(c, id, e);
     }
     /* What it waits for, whoever has to do it. */
     if (job->suspects > 0) {
@@ -223,6 +305,9 @@ const char *myr_control_waits(struct myr_control *c, uint32_t id)
     if (job_of(c, id)->spec.held) {
         return "a person holds it";
     }
-    myr_queue_why(c->queue, c->head.steady_ms / 1000, id, &why);
+    if (myr_queue_reserved_s(c->queue, id) >= 0) {
+        return "its time has not come: nodes are reserved then";
+    }
+    myr_queue_lacks(c->queue, c->head.steady_ms / 1000, id, &why);
     return myr_why_words(why.kind);
 }

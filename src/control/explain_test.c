@@ -54,7 +54,7 @@ static void a_job_is_explained_from_its_start_to_its_end(void **state)
            "submitted: 18 min ago\n"
            "incarnation: 1, begun 18 min ago; 0 failures of at most 10\n"
            "progress: step 0, saved 0\n"
-           "nodes: 2; 1 up, 2 not known to be gone\n");
+           "nodes: 2; 1 running, 1 asked to start\n");
     say(&f, MYR_EVENT_STARTED, 1, job, 1, 0);
     tell(&f, (struct myr_event){.kind = MYR_EVENT_STEP,
                                 .node = 0,
@@ -70,7 +70,7 @@ static void a_job_is_explained_from_its_start_to_its_end(void **state)
            "submitted: 18 min ago\n"
            "incarnation: 1, begun 18 min ago; 1 failure of at most 10\n"
            "progress: step 7, saved 5\n"
-           "nodes: 2; 0 up, 1 not known to be gone\n"
+           "nodes: 2; 1 asked to stop, 1 ended\n"
            "awaits: tests of 1 node\n"
            "awaits: 1 rank to end\n");
     say(&f, MYR_EVENT_STOPPED, 0, job, 1, 0);

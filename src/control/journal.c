@@ -36,7 +36,7 @@ enum {
     EVENT_PLAIN = EVENT_SHORT + offsetof(struct myr_job_spec, wish), /* before core version 9 */
 };
 
-_Static_assert(sizeof(struct myr_event) == 136 && EVENT_SHORT == 48 && EVENT_PLAIN == 96,
+_Static_assert(sizeof(struct myr_event) == 144 && EVENT_SHORT == 48 && EVENT_PLAIN == 96,
                "no padding");
 _Static_assert(sizeof(struct myr_effect) == 40, "no padding");
 _Static_assert(sizeof(struct record) == 24 && sizeof(struct beginning) == 24, "no padding");

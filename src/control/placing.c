@@ -80,6 +80,13 @@ static bool wished_request(const struct myr_control *c, const struct myr_job_spe
     return true;
 }
 
+/* A minute of the clock in the core's own time, as far as that is known now; 0: it has no date. */
+static int64_t placing_date_s(const struct myr_control *c, const struct myr_job_spec *spec)
+{
+    int64_t date_ms = (int64_t)spec->date_min * 60000;
+    return spec->date_min == 0 ? 0 : (c->head.steady_ms + date_ms - c->head.wall_ms + 999) / 1000;
+}
+
 bool placing_submit(struct myr_control *c, const struct myr_job_spec *spec)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
@@ -100,7 +107,15 @@ bool placing_submit(struct myr_control *c, const struct myr_job_spec *spec)
                                 .after_kind = spec->after ? MYR_AFTER_OK : MYR_AFTER_NONE,
                                 .after = spec->after ? spec->after - 1 : 0};
     uint32_t id;
+    int64_t date_s = placing_date_s(c, spec);
     MYR_ASSERT(spec->restart < MYR_RESTARTS && spec->after <= c->head.job_count);
+    /* Whose time was reserved is not stopped for others in it. */
+    bool dated = date_s > now_s(c);
+    job.held |= dated;
+    job.fixed |= dated;
+    if (dated && (spec->limit_s == 0 || !myr_queue_may_reserve(c->queue, &job, date_s))) {
+        return false;
+    }
     if (spec->after && job_of(c, spec->after - 1)->state == MYR_CONTROL_DONE) {
         job.after_kind = MYR_AFTER_NONE; /* the queue may have forgotten it */
     }
@@ -108,8 +123,24 @@ bool placing_submit(struct myr_control *c, const struct myr_job_spec *spec)
         return false;
     }
     MYR_ASSERT(id == c->head.job_count);
+    if (dated) {
+        told(c, myr_queue_reserve(c->queue, now_s(c), id, date_s, NULL));
+    }
     c->dirty = true;
     return true;
+}
+
+void placing_redate(struct myr_control *c)
+{
+    for (size_t i = 0; i < c->jobs.count; i++) {
+        const struct job *job = &c->jobs.items[i];
+        if (job->spec.date_min > 0 && job->state == MYR_CONTROL_QUEUED) {
+            /* One whose time has come has no reservation any more. */
+            int rc = myr_queue_redate(c->queue, job->id, placing_date_s(c, &job->spec));
+            MYR_ASSERT(rc == MYR_OK || rc == MYR_ENOENT);
+            c->dirty |= rc == MYR_OK;
+        }
+    }
 }
 
 void placing_started(struct myr_control *c, uint32_t id)

@@ -26,10 +26,10 @@ enum {
                        * forgotten */
 };
 
-_Static_assert(sizeof(struct myr_job_spec) == 88, "no padding");
+_Static_assert(sizeof(struct myr_job_spec) == 96, "no padding");
 _Static_assert(sizeof(struct rank) == 40, "no padding");
 _Static_assert(sizeof(struct node) == 56, "no padding");
-_Static_assert(sizeof(struct job) == 88 + 4 + 15 * 4 + 8 * 8 + 2 * 4, "no padding");
+_Static_assert(sizeof(struct job) == 96 + 4 + 15 * 4 + 8 * 8 + 2 * 4, "no padding");
 _Static_assert(sizeof(struct timer) == 16, "no padding");
 _Static_assert(sizeof(struct control_head) == 64, "no padding");
 

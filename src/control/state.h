@@ -268,6 +268,8 @@ void try_count(struct myr_control *c, struct job *job);
 /* placing.c */
 /* False: it can never be placed. */
 bool placing_submit(struct myr_control *c, const struct myr_job_spec *spec);
+/* The clock has stepped: dates are moments of the clock. */
+void placing_redate(struct myr_control *c);
 void placing_started(struct myr_control *c, uint32_t id);
 /* The rank at slot 'id' is gone; its GPUs are the queue's again, unless the job starts in place. */
 void placing_gone(struct myr_control *c, uint32_t id);

@@ -17,7 +17,8 @@ void job_submit(struct myr_control *c, const struct myr_job_spec *spec)
     uint32_t id = known ? *known : c->head.job_count;
     bool fits = spec->restart < MYR_RESTARTS && spec->retries <= MYR_JOB_RETRIES_MAX &&
                 spec->lease_s <= MYR_LEASE_S_MAX && spec->limit_s >= 0 && spec->service <= 1 &&
-                spec->held <= 1 && may_wait(c, spec->after);
+                spec->held <= 1 && may_wait(c, spec->after) &&
+                (spec->date_min == 0 || (spec->after == 0 && !spec->held));
     MYR_ASSERT(!known || job_of(c, id)->spec.token == spec->token);
     bool taken = known || (fits && placing_submit(c, spec));
     emit(c, &(struct myr_effect){.kind = MYR_EFFECT_ACCEPT,

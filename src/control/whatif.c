@@ -10,11 +10,11 @@
 #include "myriad/sched/queue.h"
 #include "myriad/text/amount.h"
 
-/* The copy, and orders to stop that wait for their answer. */
+/* The copy, and orders that wait for their answer. */
 struct trial {
     struct myr_control *control;
-    int64_t now_ms; /* stands still: all happens at one moment */
-    MYR_VEC(struct myr_effect) stops;
+    int64_t now_ms; /* stands still, but for the time after which a silent node counts as lost */
+    MYR_VEC(struct myr_effect) orders;
     uint8_t *is_lost;    /* by node */
     uint32_t lose_count; /* nodes marked */
 };
@@ -103,7 +103,7 @@ static int choose_lost(struct trial *t, const struct myr_whatif_question *q, str
     return MYR_OK;
 }
 
-/* Tells the copy, and keeps the orders to stop that follow from it. */
+/* Tells the copy, and keeps the orders to stop and to switch off that follow from it. */
 static int tell(struct trial *t, const struct myr_event *event, struct myr_err *err)
 {
     MYR_ASSERT(event->kind < MYR_EVENT_KINDS);
@@ -111,35 +111,56 @@ static int tell(struct trial *t, const struct myr_event *event, struct myr_err *
     MYR_TRY(myr_control_step(t->control, t->now_ms, event, err));
     const struct myr_effect *effects = myr_control_effects(t->control, &count);
     for (uint32_t i = 0; i < count; i++) {
-        if (effects[i].kind == MYR_EFFECT_STOP) {
-            MYR_ASSERT(effects[i].epoch > 0); /* which its answer has to name */
-            myr_vec_push(&t->stops, effects[i]);
+        MYR_ASSERT(effects[i].kind != MYR_EFFECT_STOP || effects[i].epoch > 0);
+        if (effects[i].kind == MYR_EFFECT_STOP || effects[i].kind == MYR_EFFECT_FENCE) {
+            myr_vec_push(&t->orders, effects[i]);
         }
     }
     return MYR_OK;
 }
 
-/* Agents obey at once, until nobody is told anything more. */
+/* Agents and racks obey at once, until nobody is told anything more; who is silent does not. */
 static int obey(struct trial *t, struct myr_err *err)
 {
     const size_t most = 4000000; /* more orders than that are no answer to anything */
     /* The list grows while it is walked: an answer may lead to further orders. */
-    for (size_t i = 0; i < t->stops.count && i < most; i++) {
-        struct myr_effect stop = t->stops.items[i];
-        MYR_ASSERT(stop.kind == MYR_EFFECT_STOP && stop.node < myr_control_nodes(t->control));
-        struct myr_event event = {.kind = MYR_EVENT_STOPPED,
-                                  .node = stop.node,
-                                  .job = stop.job,
-                                  .epoch = stop.epoch,
-                                  .boot = stop.boot};
-        MYR_TRY(tell(t, &event, err));
+    for (size_t i = 0; i < t->orders.count && i < most; i++) {
+        struct myr_effect order = t->orders.items[i];
+        MYR_ASSERT(order.node < myr_control_nodes(t->control));
+        bool stop = order.kind == MYR_EFFECT_STOP;
+        struct myr_event event = {.kind = stop ? MYR_EVENT_STOPPED : MYR_EVENT_FENCED,
+                                  .node = order.node,
+                                  .job = order.job,
+                                  .epoch = order.epoch,
+                                  .boot = order.boot};
+        if (!stop || !myr_control_node(t->control, order.node).silent) {
+            MYR_TRY(tell(t, &event, err));
+        }
     }
-    t->stops.count = 0;
+    t->orders.count = 0;
     return MYR_OK;
 }
 
-/* They fail for good, one after the other in the same moment. */
-static int lose(struct trial *t, struct myr_err *err)
+/* As long as silent nodes are waited for: deadlines come as they would. */
+static int wait_for_silent(struct trial *t, int64_t wait_ms, struct myr_err *err)
+{
+    const struct myr_event tick = {.kind = MYR_EVENT_TICK};
+    int64_t end_ms = t->now_ms + wait_ms;
+    MYR_ASSERT(wait_ms >= 0);
+    while (t->now_ms < end_ms) {
+        int64_t wake_ms = myr_control_wake_ms(t->control);
+        t->now_ms = wake_ms <= t->now_ms ? t->now_ms + 1 : wake_ms < end_ms ? wake_ms : end_ms;
+        MYR_TRY(tell(t, &tick, err));
+        MYR_TRY(obey(t, err));
+    }
+    return MYR_OK;
+}
+
+/*
+ * In one moment: they report that they have failed for good, one after the other, or fall silent
+ * and are lost together when they were waited for long enough.
+ */
+static int lose(struct trial *t, bool silent, struct myr_err *err)
 {
     /* A person who asks about so many losses has approved them: the limit must not hide them. */
     struct myr_event approve = {.kind = MYR_EVENT_APPROVE, .value = t->lose_count};
@@ -149,14 +170,15 @@ static int lose(struct trial *t, struct myr_err *err)
         if (!t->is_lost[node]) {
             continue;
         }
-        struct myr_event event = {.kind = MYR_EVENT_SYMPTOM,
-                                  .code = MYR_SYMPTOM_FAILED,
+        struct myr_event event = {.kind = silent ? MYR_EVENT_SILENT : MYR_EVENT_SYMPTOM,
+                                  .code = silent ? 0 : MYR_SYMPTOM_FAILED,
                                   .node = node,
                                   .boot = myr_control_node(t->control, node).boot};
         MYR_TRY(tell(t, &event, err));
         MYR_ASSERT(!myr_control_node(t->control, node).usable);
     }
-    return obey(t, err);
+    MYR_TRY(obey(t, err));
+    return silent ? wait_for_silent(t, myr_control_silence_ms(t->control), err) : MYR_OK;
 }
 
 /* New nodes join at the end of the numbering and are well. */
@@ -215,7 +237,7 @@ static int submit(struct trial *t, const struct myr_whatif_question *q,
     if (ret->placed) {
         ret->submit_nodes = job.nodes;
         ret->submit_groups = myr_gang_groups(myr_queue_placer(queue), myr_queue_gang(queue, id));
-    } else { /* the copy is ours: its scratch space may be used */
+    } else if (!q->no_reason) { /* the copy is ours: its scratch space may be used */
         myr_queue_why((struct myr_queue *)queue, t->now_ms / 1000, id, &ret->why);
     }
     MYR_ASSERT(ret->placed == (ret->submit_nodes > 0));
@@ -261,7 +283,7 @@ static int ask(struct trial *t, const struct myr_control *control,
     uint32_t nodes = myr_control_nodes(control);
     MYR_TRY(choose_lost(t, q, err));
     if (t->lose_count > 0) {
-        MYR_TRY(lose(t, err));
+        MYR_TRY(lose(t, q->silent, err));
     }
     if (q->add_gpus > 0) {
         MYR_TRY(add(t, q, myr_control_shape(control).gpus_per_node, err));
@@ -291,7 +313,7 @@ static int ask_once(const struct myr_control *control, const struct myr_whatif_q
     ret->fork_ns = question->clock_ns ? question->clock_ns() - start_ns : 0;
     int rc = ask(&trial, control, question, ret, err);
     ret->took_ns = question->clock_ns ? question->clock_ns() - start_ns : 0;
-    myr_vec_done(&trial.stops);
+    myr_vec_done(&trial.orders);
     free(trial.is_lost);
     myr_control_free(trial.control);
     return rc;

@@ -518,6 +518,7 @@ void desk_end(struct server *server)
 void desk_free(struct server *server)
 {
     store_close(server->store);
+    starts_done(server);
     myr_control_free(server->control);
     rows_done(&server->rows);
     feed_done(&server->feed);

@@ -141,6 +141,13 @@ static void stop_waiting(struct request *request)
     http_kick(request->server);
 }
 
+void request_send(struct request *request, struct myr_str body)
+{
+    MYR_ASSERT(body.data);
+    stop_waiting(request);
+    request_answer(request, 200, "application/json", body);
+}
+
 void request_send_file(struct request *request, int fd, uint64_t size)
 {
     MYR_ASSERT(fd >= 0); /* taken over: the library closes it */

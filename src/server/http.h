@@ -104,6 +104,8 @@ void request_answer(struct request *request, unsigned status, const char *type,
 void request_fail(struct request *request, const struct myr_err *err);
 /* The call has begun something that http_output() ends. */
 void request_wait(struct request *request);
+/* Ends the wait with a body of JSON. */
+void request_send(struct request *request, struct myr_str body);
 /* Ends the wait with a file, which is closed when it is sent. */
 void request_send_file(struct request *request, int fd, uint64_t size);
 void http_kick(struct server *server);

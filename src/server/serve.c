@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "api.h"
+#include "asked/asked.h"
 #include "engine/engine.h"
 #include "engine/fence.h"
 #include "myriad/server.h"
@@ -128,6 +129,7 @@ static void stop(struct server *server)
     log_say("info", "stopping");
     desk_turn(server);
     backup_stop(server);
+    asked_stop(server);
     http_end(server);
     if (server->config.twin) {
         simulated_end(server);

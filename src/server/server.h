@@ -252,6 +252,8 @@ struct server {
     void (*end_overdue)(struct server *server); /* which ends those that have had theirs */
     struct http *http;                          /* NULL before it serves */
     struct backup *backup;                      /* the one under way, or NULL */
+    struct asked *asked;                        /* questions that are thought about, a list */
+    struct starts *starts;                      /* NULL before anybody asked */
     bool stopping;                              /* it is ending */
 };
 
@@ -321,6 +323,9 @@ void feed_job(struct server *server, uint32_t job, const char *state, uint32_t e
 /* It has waited for so long. */
 void feed_starving(struct server *server, uint32_t job, uint32_t gpus, int64_t waited_s);
 void feed_notice(struct server *server, const char *notice);
+
+/* asked/starts.c: what is kept of when jobs start. */
+void starts_done(struct server *server);
 
 /* desk.c */
 MYR_MUST_USE int desk_begin(struct server *server, struct myr_err *err);

@@ -431,7 +431,7 @@ static void moments_are_told_from_none(void **state)
     fetch(url, NULL, &body);
     myr_buf_putc(&body, '\0');
     assert_non_null(
-        strstr(body.data, "\"submitted_ms\":0,\"started_ms\":0,\"ended_ms\":null,\"reason\""));
+        strstr(body.data, "\"submitted_ms\":0,\"started_ms\":0,\"ended_ms\":null,\"starts_in_s\""));
 }
 
 static int begin(void **state)

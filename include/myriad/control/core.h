@@ -106,6 +106,8 @@ uint32_t myr_control_refusals(const struct myr_control *control);
 struct myr_place_shape myr_control_shape(const struct myr_control *control);
 /* The caller's time of the last event. */
 int64_t myr_control_now_ms(const struct myr_control *control);
+/* From now on until a node that falls silent counts as lost. */
+int64_t myr_control_silence_ms(const struct myr_control *control);
 uint32_t myr_control_nodes(const struct myr_control *control);
 uint32_t myr_control_jobs(const struct myr_control *control);
 struct myr_control_node myr_control_node(const struct myr_control *control, uint32_t id);

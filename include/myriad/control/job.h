@@ -40,4 +40,6 @@ struct myr_job_spec {
     uint32_t after;    /* waits until that job is done: its id and 1; 0: for none */
     uint32_t gpus_min; /* it also starts with fewer GPUs, not below this; 0: with all of them */
     struct myr_job_wish wish;
+    uint32_t date_min; /* it starts at this minute of the clock, since 1970; 0: when it can */
+    uint32_t unused;   /* 0 */
 };

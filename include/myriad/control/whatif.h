@@ -1,7 +1,9 @@
 /*
  * whatif: a question to a state that is not changed by it: lose these nodes, add so many GPUs,
  * submit this job. The state is copied, the copy takes the events, and what it decides is the
- * answer. Agents of the copy answer at once: every order to stop is carried out.
+ * answer. Agents of the copy answer at once: every order to stop is carried out. Where nodes are
+ * lost by silence it is the answer of the moment at which they count as lost and their power was
+ * cut.
  */
 #pragma once
 
@@ -13,10 +15,12 @@ enum { MYR_WHATIF_JOBS = 64 };
 struct myr_whatif_question {
     const char *lose;     /* nodes: "12", "0-15", "node/00012", or several: "3,8-11"; NULL: none */
     int64_t lose_leaf;    /* all nodes under it; -1: none */
+    bool silent;          /* they are not heard any more; else they report that they have failed */
     uint32_t add_gpus;    /* in whole nodes, behind the others; 0: none */
     uint32_t submit_gpus; /* 0: nothing is submitted */
     int32_t priority;
     uint32_t restart;          /* enum myr_restart */
+    bool no_reason;            /* why a submitted job waits is not asked: that takes longest */
     int64_t (*clock_ns)(void); /* to time it; NULL: it is not timed */
     uint32_t rounds;           /* asked so often, of which the fastest counts; 0: once */
 };

@@ -88,6 +88,22 @@ MYR_MUST_USE int myr_queue_submit_array(struct myr_queue *queue, int64_t now_s,
 MYR_MUST_USE int myr_queue_cancel_window(struct myr_queue *queue, int64_t now_s, uint32_t window);
 
 /*
+ * A held job with a limit starts at that moment: as many nodes as it needs are kept free of whoever
+ * would not end in time, and who is still there three minutes before is stopped. Refused where too
+ * much is reserved then. Where nodes are lost it stands in the order from that moment on. It is let
+ * go with the hold, and ends with the job.
+ */
+MYR_MUST_USE int myr_queue_reserve(struct myr_queue *queue, int64_t now_s, uint32_t id,
+                                   int64_t start_s, struct myr_err *err);
+/* Whether it would be taken, before it is submitted. */
+bool myr_queue_may_reserve(const struct myr_queue *queue, const struct myr_queue_job *job,
+                           int64_t start_s);
+/* The clock has stepped: the same reservation at another moment. */
+MYR_MUST_USE int myr_queue_redate(struct myr_queue *queue, uint32_t id, int64_t start_s);
+/* When it starts; -1: nothing is reserved for it. */
+int64_t myr_queue_reserved_s(const struct myr_queue *queue, uint32_t id);
+
+/*
  * The cluster and its tenants change. Old ids stay: nodes are added behind, tenants too; the cells
  * that tenants own cannot change.
  */

@@ -4,13 +4,15 @@
  * Each candidate is applied to a copy of the queue, the copy decides, and the change is told only
  * if the job then starts (or, where stops are confirmed, has its GPUs kept for it). So what is told
  * holds with everybody else in the queue, with holds, shares and private cells. Of each kind the
- * least change is told that starts it.
+ * least change is told that was found to start it, and the first of them all is the one that costs
+ * others least.
  */
 #pragma once
 
 #include "myriad/sched/queue.h"
 
-enum { MYR_TRIAL_JOBS_MAX = 8, MYR_TRIALS_MAX = 16 };
+/* Moves, and jobs named in words; jobs to end; changes. */
+enum { MYR_TRIAL_JOBS_MAX = 8, MYR_TRIAL_ENDS_MAX = 256, MYR_TRIALS_MAX = 16 };
 
 #define MYR_TRIALS(X)               \
     X(RELEASE, "release")           \
@@ -44,13 +46,15 @@ struct myr_trial_move {
 
 struct myr_trial {
     enum myr_trial_kind kind;
-    uint32_t gpus;       /* fewer: instead of what it asks for; else GPUs of the jobs concerned */
+    uint32_t gpus;       /* fewer: instead of what it asks for; else of those concerned that run */
     int32_t priority;    /* instead of its own */
     uint32_t weight;     /* of its tenant */
     uint32_t node, last; /* back: those of these, both included, that are not in use */
-    uint32_t nodes;      /* back: how many that are */
-    /* End: these; 'job_count' may exceed the list. */
-    uint32_t job_count, jobs[MYR_TRIAL_JOBS_MAX];
+    uint32_t nodes;      /* how many these are; 0: none come back */
+    /* End: these, of which the last 'waiting' ones do not run but wait as well. */
+    uint32_t job_count, waiting, jobs[MYR_TRIAL_ENDS_MAX];
+    /* With nodes and ends, as well: 'priority' too, and no spares; an end has 'nodes' too. */
+    bool raised, spareless;
     /* Move: these; a plan of more moves is not told. */
     uint32_t move_count;
     struct myr_trial_move moves[MYR_TRIAL_JOBS_MAX];

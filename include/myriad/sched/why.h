@@ -42,6 +42,8 @@ struct myr_why {
  * space. A job that is not there waits for nothing.
  */
 void myr_queue_why(struct myr_queue *queue, int64_t now_s, uint32_t id, struct myr_why *ret);
+/* The same without the changes that would start it, which take longest: for lists. */
+void myr_queue_lacks(struct myr_queue *queue, int64_t now_s, uint32_t id, struct myr_why *ret);
 const char *myr_why_name(enum myr_why_kind kind);
 /* What lacks, as half a sentence. */
 const char *myr_why_words(enum myr_why_kind kind);

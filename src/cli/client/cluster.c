@@ -24,6 +24,9 @@ static int queue_run(struct cli *cli, struct myr_err *err)
         {"gpus", "GPUS", MYR_COLUMN_NUMBER, 0},
         {"priority", "PRIORITY", MYR_COLUMN_NUMBER, 0},
         {"waited_s", "WAITED s", MYR_COLUMN_NUMBER, 0},
+        {"starts_in_s", "STARTS IN s", MYR_COLUMN_NUMBER, 0},
+        {"starts_low_s", "BETWEEN s", MYR_COLUMN_NUMBER, 0},
+        {"starts_high_s", "AND s", MYR_COLUMN_NUMBER, 0},
         {"reason", "WAITS FOR", 0, 0},
     };
     const struct myr_doc *doc;

@@ -5,6 +5,7 @@
  * Kubernetes cluster.
  */
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "client/client.h"
@@ -16,7 +17,7 @@
 
 /* 'kubernetes' says where the job goes instead of a server; it counts only with a kubeconfig. */
 struct options {
-    const char *layout;
+    const char *layout, *at;
     bool wait;
     struct kubernetes_job kubernetes;
 };
@@ -29,6 +30,9 @@ enum { TRIES = 3 };
 static const struct myr_option rows[] = {
     CLI_PATH("layout", "FILE", struct options, layout,
              "a layout that myriad fit --layout-out wrote: sets gpus, layout and MYRIAD_LAYOUT"),
+    CLI_TEXT("at", "TIME", struct options, at,
+             "starts at this minute, 2026-11-23 09:00 of this machine's time; its GPUs are kept "
+             "free of whoever would not end before, and the file has a time_limit"),
     CLI_FLAG("wait", struct options, wait, "until it ends; exit status 1 when it fails"),
     CLI_PATH("kubeconfig", "FILE", struct options, kubernetes.kubeconfig,
              "makes a Kubernetes Job there instead of asking a server"),
@@ -43,7 +47,7 @@ static const struct myr_option rows[] = {
  */
 static const struct myr_option_rule rules[] = {
     {"context namespace image gpus-per-node", .needs = "kubeconfig"},
-    {"server token-file ca dir", .against = "kubeconfig"},
+    {"server token-file ca dir at", .against = "kubeconfig"},
 };
 
 static const struct myr_command command = {
@@ -169,10 +173,32 @@ static int name_file(const char *file, struct myr_err *err)
     return err->code;
 }
 
+/* "2026-11-23 09:00", by the clock on this machine's wall, as the path that asks for it. */
+static int path_at(struct cli *cli, const char *at, const char **ret, struct myr_err *err)
+{
+    struct tm parts = {.tm_isdst = -1}, given;
+    const char *rest = at ? strptime(at, "%Y-%m-%d %H:%M", &parts) : NULL;
+    *ret = "/v1/jobs";
+    if (!at) {
+        return MYR_OK;
+    }
+    given = parts;
+    time_t moment = rest && *rest == '\0' ? mktime(&parts) : -1;
+    /* The 31st of a short month is the first of the next to mktime(), and to nobody else. */
+    if (moment < 0 || parts.tm_mday != given.tm_mday) {
+        return myr_err_set(err, MYR_EINVAL, "--at '%.40s' is no time such as 2026-11-23 09:00", at);
+    }
+    *ret = myr_arena_printf(&cli->arena, "/v1/jobs?at=%lld", (long long)moment / 60);
+    return MYR_OK;
+}
+
 /* All tries carry one key, drawn here: the server takes a job of the same key once. */
 static int send_job(const struct client *client, const char *file, struct myr_str body,
                     const struct myr_doc **ret, struct myr_err *err)
 {
+    const struct options *options = client->cli->options;
+    const char *path;
+    MYR_TRY(path_at(client->cli, options->at, &path, err));
     MYR_CLEANUP(myr_buf_done) struct myr_buf key = {};
     int rc = MYR_OK;
     MYR_TRY(myr_io_secret(16, &key, err));
@@ -183,7 +209,7 @@ static int send_job(const struct client *client, const char *file, struct myr_st
         }
         rc = client_call(client,
                          &(struct client_call){.method = "POST",
-                                               .path = "/v1/jobs",
+                                               .path = path,
                                                .body = body,
                                                .type = "application/yaml",
                                                .key = key.data},

@@ -33,7 +33,10 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_explanation explanation = {};
     int rc = myr_control_read(cli->operands.items[0], &control, err);
     if (rc == MYR_OK) {
-        rc = myr_control_explain(control, cli->operands.items[1], NULL, &explanation, err);
+        struct myr_explain_asker asker = {.now_ms = myr_control_now_ms(control),
+                                          .submitted_ms = -1,
+                                          .start_steps = MYR_STARTS_STEPS};
+        rc = myr_control_explain(control, cli->operands.items[1], &asker, &explanation, err);
     }
     if (rc < 0) {
         return rc;

@@ -8,6 +8,7 @@
 /* 'lose_leaf' counts from 0, so that "not given" is the largest number. */
 struct options {
     const char *lose;
+    bool silent;
     uint64_t lose_leaf, add_gpus, submit_gpus, priority;
 };
 
@@ -20,6 +21,8 @@ static const struct myr_option rows[] = {
              "lose these nodes: 12, 0-15, node/00012; several with commas"),
     CLI_COUNT("lose-leaf", struct options, lose_leaf, 0, UINT32_MAX,
               "lose all nodes under this leaf, counted from 0"),
+    CLI_FLAG("silent", struct options, silent,
+             "those nodes fall silent; without it they report that they have failed"),
     CLI_COUNT("add-gpus", struct options, add_gpus, 1, 1 << 24, "add so many GPUs, in whole nodes"),
     CLI_COUNT("submit-gpus", struct options, submit_gpus, 1, 1 << 24,
               "submit a job of so many GPUs"),
@@ -128,6 +131,7 @@ static int run(struct cli *cli, struct myr_err *err)
     struct myr_whatif_question question = {
         .lose = options->lose,
         .lose_leaf = options->lose_leaf == UINT64_MAX ? -1 : (int64_t)options->lose_leaf,
+        .silent = options->silent,
         .add_gpus = (uint32_t)options->add_gpus,
         .submit_gpus = (uint32_t)options->submit_gpus,
         .priority = (int32_t)options->priority,

@@ -120,6 +120,67 @@ static void *make_room(const struct flat_field *f, void *self, uint64_t count)
     return had.at;
 }
 
+/*
+ * The words of a type that lead to memory, or count what is there. Most items have none of it, and
+ * are then no more than their own bytes.
+ */
+struct owning {
+    uint32_t count, at[16];
+    bool never; /* more than that, or what only flat_copy() knows how to copy */
+};
+
+static struct owning owning_of(const struct flat_type *type)
+{
+    struct owning o = {.never = type->size % sizeof(uint64_t) != 0};
+    for (uint32_t i = 0; i < type->count; i++) {
+        const struct flat_field *f = &type->fields[i];
+        if (f->kind == FLAT_PLAIN || f->kind == FLAT_SCRATCH) {
+            continue;
+        }
+        uint32_t words = f->size / (uint32_t)sizeof(uint64_t);
+        o.never |= f->kind == FLAT_INLINE || f->kind == FLAT_OWNED ||
+                   o.count + words > MYR_ARRAY_COUNT(o.at) || f->size % sizeof(uint64_t) != 0;
+        for (uint32_t w = 0; w < words && !o.never; w++) {
+            o.at[o.count++] = f->offset + w * (uint32_t)sizeof(uint64_t);
+        }
+    }
+    return o;
+}
+
+static bool is_bare(const struct owning *o, const char *item)
+{
+    uint64_t word, any = 0;
+    for (uint32_t i = 0; i < o->count; i++) {
+        memcpy(&word, item + o->at[i], sizeof(word));
+        any |= word;
+    }
+    return any == 0;
+}
+
+/*
+ * Runs of bare items are copied as bytes: of ten thousand jobs that wait hardly one has anything
+ * behind it, and field by field they took most of the time of a copy.
+ */
+static void copy_each(const struct flat_type *type, char *to, const char *from, uint64_t count)
+{
+    const size_t size = type->size;
+    const struct owning owning = owning_of(type);
+    for (uint64_t k = 0; k < count;) {
+        uint64_t run = k;
+        while (run < count && !owning.never && is_bare(&owning, from + run * size) &&
+               is_bare(&owning, to + run * size)) {
+            run++;
+        }
+        if (run > k) {
+            memcpy(to + k * size, from + k * size, (run - k) * size);
+            k = run;
+        } else {
+            flat_copy(type, to + k * size, from + k * size);
+            k++;
+        }
+    }
+}
+
 /* Items of 'to' that exist are copied over; those that it has too many are released. */
 static void copy_items(const struct flat_field *f, void *to, const void *from)
 {
@@ -135,8 +196,8 @@ static void copy_items(const struct flat_field *f, void *to, const void *from)
         }
         return;
     }
-    for (uint64_t k = 0; k < items.count; k++) {
-        flat_copy(f->type, copy + k * f->item, (const char *)items.at + k * f->item);
+    if (items.count) {
+        copy_each(f->type, copy, items.at, items.count);
     }
 }
 

@@ -90,7 +90,8 @@ static bool windows_sound(const struct myr_queue *q)
         if (w->id >= q->window_count || (i && w->id <= q->windows.items[i - 1].id) ||
             w->spec.first >= q->shape.nodes || w->spec.count > q->shape.nodes - w->spec.first ||
             !sound_time(w->spec.start_s) || !sound_time(w->spec.end_s) || w->spec.drain_s < 0 ||
-            !sound_time(w->spec.drain_s) || w->stage > 3 || w->cancelled > 1) {
+            !sound_time(w->spec.drain_s) || w->stage > 3 || w->cancelled > 1 ||
+            w->job > q->job_count) {
             return false;
         }
     }

@@ -12,6 +12,7 @@
 enum {
     ENOUGH = 24, /* ends of a class that say more about it than those of all classes */
     FEW = 8,     /* ends say nothing about how long those run that outlive them */
+    ONE_IN = 16, /* runs longer than the length that is told */
     AGAIN = 32,  /* it is found anew when a class has grown by one part in so many */
 };
 
@@ -71,6 +72,20 @@ static bool has_grown(uint32_t total, uint32_t found)
     return found == 0 || total - found > total / AGAIN;
 }
 
+int64_t queue_lengths_end_s(const struct lengths *l, uint32_t gpus)
+{
+    uint32_t class = telling_class(l, gpus), bucket = LENGTH_BUCKETS;
+    if (class == LENGTH_CLASSES) {
+        return INT64_MAX;
+    }
+    uint64_t longer = 0, total = l->totals[class];
+    while (bucket > 0 && (longer + l->counts[class][bucket - 1]) * ONE_IN <= total) {
+        longer += l->counts[class][--bucket];
+    }
+    MYR_ASSERT(longer * ONE_IN <= total);
+    return bucket ? bucket_end_s(bucket - 1) : 0;
+}
+
 static_assert(LENGTH_BUCKETS < UINT8_MAX, "a bucket in a byte");
 
 /*
@@ -119,4 +134,47 @@ int64_t queue_lengths_cost_s(struct lengths *l, uint32_t gpus, int64_t age_s)
     }
     MYR_ASSERT(cost <= LENGTH_BUCKETS);
     return cost ? bucket_end_s(cost - 1) : age_s;
+}
+
+/*
+ * A length drawn from those of this size that ran for longer than 'age_s'; 'chance' says which. Of
+ * what has outlived nearly all, half will run for as long again, as lengths have heavy tails. -1:
+ * too few have ended to tell.
+ */
+int64_t queue_lengths_draw(const struct lengths *l, uint32_t gpus, int64_t age_s, uint64_t chance)
+{
+    const int64_t most_s = INT64_C(1) << 32;
+    uint32_t class = telling_class(l, gpus), bucket = bucket_of(age_s), alive = 0;
+    if (class == LENGTH_CLASSES) {
+        return -1;
+    }
+    for (uint32_t b = bucket; b < LENGTH_BUCKETS; b++) {
+        alive += l->counts[class][b];
+    }
+    uint32_t part = (uint32_t)(chance >> 32), rest = (uint32_t)chance;
+    if (alive < FEW) {
+        int64_t length_s = (age_s < most_s ? age_s + 60 : most_s) * 1024 / ((part >> 22) + 1);
+        return length_s < most_s ? length_s : most_s;
+    }
+    uint64_t left = (uint64_t)part * alive >> 32;
+    while (left >= l->counts[class][bucket]) {
+        left -= l->counts[class][bucket++];
+        MYR_ASSERT(bucket < LENGTH_BUCKETS);
+    }
+    int64_t low_s = bucket ? bucket_end_s(bucket - 1) : 0, high_s = bucket_end_s(bucket);
+    low_s = low_s > age_s ? low_s : age_s;
+    return high_s <= low_s ? low_s + 1
+                           : low_s + 1 + (int64_t)((__int128)(high_s - low_s) * rest >> 32);
+}
+
+uint32_t queue_lengths_class(const struct lengths *l, uint64_t chance)
+{
+    uint64_t left = (uint64_t)(uint32_t)chance * l->totals[LENGTH_CLASSES - 1] >> 32;
+    for (uint32_t class = 0; class < LENGTH_CLASSES - 1; class ++) {
+        if (left < l->totals[class]) {
+            return class;
+        }
+        left -= l->totals[class];
+    }
+    return MYR_NONE;
 }

@@ -88,6 +88,10 @@ static uint32_t nearest(const struct myr_queue *q, const struct qjob *job,
                         const struct myr_share *share)
 {
     uint32_t best = MYR_NONE, best_far = UINT32_MAX, wanted = gpu_count(share->gpus);
+    /* In a full cluster nobody is asked node by node: that took most of the time of a loss. */
+    if (q->spares_kept == 0 && !myr_place_fits(q->placer, wanted)) {
+        return MYR_NONE;
+    }
     /* Nothing is nearer than a spare of the same group, so the search ends there. */
     for (uint32_t node = 0; node < q->shape.nodes && best_far > 0; node++) {
         if ((q->closed[node] & ~CLOSED_SPARE) || marks->in[node] || queue_in_pool(q, node) ||

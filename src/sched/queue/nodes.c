@@ -235,6 +235,16 @@ static bool in_open_window(const struct myr_queue *q, uint32_t node)
     return false;
 }
 
+/* For another job: who has a place there gives it up, and is not mended around it. */
+static void empty(struct myr_queue *q, uint32_t node)
+{
+    while (q->node_job_count[node]) {
+        uint32_t id = q->node_jobs[(size_t)node * q->shape.gpus_per_node];
+        queue_stop_job(q, id, MYR_STOP_MAINTENANCE, MYR_NONE);
+    }
+    queue_claims_drop_on(q, node);
+}
+
 /* To its next stage: closes, stops or opens, node by node. */
 static void turn_window(struct myr_queue *q, struct window *window, uint32_t stage)
 {
@@ -247,7 +257,9 @@ static void turn_window(struct myr_queue *q, struct window *window, uint32_t sta
         uint32_t node = window->spec.first + i;
         /* Windows may overlap: a node stays closed while any of them needs it. */
         queue_close_node(q, node, CLOSED_WINDOW, in_open_window(q, node));
-        if (stage == 2) {
+        if (stage == 2 && window->job > 0) {
+            empty(q, node);
+        } else if (stage == 2) {
             MYR_PROBE("a window begins");
             break_on(q, node, MYR_STOP_MAINTENANCE);
         }
@@ -272,18 +284,39 @@ static void forget_windows(struct myr_queue *q)
     q->windows.count = kept;
 }
 
+/* By time alone; from the last stage back, so that a late call skips what it has missed. */
+static uint32_t stage_of(const struct myr_queue *q, const struct window *w)
+{
+    return w->cancelled || q->now_s >= w->spec.end_s       ? 3
+           : q->now_s >= w->spec.start_s                   ? 2
+           : q->now_s >= w->spec.start_s - w->spec.drain_s ? 1
+                                                           : 0;
+}
+
 void queue_turn_windows(struct myr_queue *q)
 {
+    bool due = false;
+    /* The list may grow: a reservation whose nodes are chosen may need several. */
     for (size_t i = 0; i < q->windows.count; i++) {
         struct window *w = &q->windows.items[i];
-        /* From the last stage back, so that a late call skips what it has missed. */
-        uint32_t stage = w->cancelled || q->now_s >= w->spec.end_s       ? 3
-                         : q->now_s >= w->spec.start_s                   ? 2
-                         : q->now_s >= w->spec.start_s - w->spec.drain_s ? 1
-                                                                         : 0;
-        MYR_ASSERT(w->stage <= 3);
+        /* Its user has let it go, or it was cancelled: it is kept for nobody. */
+        w->cancelled |= w->job > 0 && w->stage < 3 && !queue_is_reserved(q, w);
+        uint32_t stage = stage_of(q, w);
+        MYR_ASSERT(w->stage <= 3 && stage <= 3);
+        if (w->job > 0 && w->spec.count == 0 && stage > 0 && stage < 3) {
+            queue_reserve_nodes(q, i);
+            w = &q->windows.items[i];
+        }
+        due |= w->job > 0 && stage == 3 && w->stage < 3 && !w->cancelled;
         if (stage != w->stage) {
             turn_window(q, w, stage);
+        }
+    }
+    /* When all of them are open: a job may have several. */
+    for (size_t i = 0; i < q->windows.count && due; i++) {
+        const struct window *w = &q->windows.items[i];
+        if (w->job > 0 && w->stage == 3 && !w->cancelled && queue_is_reserved(q, w)) {
+            queue_start_reserved(q, w->job - 1);
         }
     }
     forget_windows(q);

@@ -21,6 +21,7 @@
  *   preempt   makes room by stopping others
  *   elastic   fewer GPUs than wished for
  *   mend      gangs that have lost nodes: other ones in their place; who starts on spares
+ *   reserve   a job at a stated time
  *   nodes     losses, spares, maintenance
  *   services  replicas
  *   events    what a controller says of starts, stops and nodes
@@ -184,8 +185,8 @@ struct window {
     struct myr_window spec;
     uint32_t stage; /* 0: ahead, 1: draining, 2: open, 3: over; forgotten some time after */
     uint32_t cancelled;
-    uint32_t id; /* they are numbered as they come */
-    uint32_t unused;
+    uint32_t id;  /* they are numbered as they come */
+    uint32_t job; /* for which it is kept, and 1; 0: maintenance */
 };
 
 /* A search for jobs to stop that was in vain: for whom, when, and what it would have cost. */
@@ -371,8 +372,14 @@ uint32_t queue_excess(const struct myr_queue *q, uint32_t tenant);
 /* lengths.c */
 struct lengths *queue_lengths_create(void);
 void queue_lengths_add(struct lengths *l, uint32_t gpus, int64_t seconds);
+/* Nearly all jobs of the size end within this; INT64_MAX: too few have ended to tell. */
+int64_t queue_lengths_end_s(const struct lengths *l, uint32_t gpus);
 /* Seconds that jobs of this size and age run for each of them that ends; 'age_s': too few tell. */
 int64_t queue_lengths_cost_s(struct lengths *l, uint32_t gpus, int64_t age_s);
+/* A length of those that ran for longer; 'chance' draws it. -1: too few have ended to tell. */
+int64_t queue_lengths_draw(const struct lengths *l, uint32_t gpus, int64_t age_s, uint64_t chance);
+/* The octave of a size drawn from all that ended; MYR_NONE: none has. */
+uint32_t queue_lengths_class(const struct lengths *l, uint64_t chance);
 
 /* cells.c: whose cells are whose; all but the first three need q->cells. */
 struct cells *queue_cells_create(const struct myr_place_shape *shape,
@@ -565,6 +572,14 @@ bool queue_find_stops(struct myr_queue *q, uint32_t id, int32_t priority, bool a
 
 /* elastic.c: jobs that also start with fewer GPUs. */
 void queue_start_elastic(struct myr_queue *q);
+
+/* dated/reserve.c: windows that are kept for a job. */
+/* Whether it still waits for its time. */
+bool queue_is_reserved(const struct myr_queue *q, const struct window *w);
+/* Chooses nodes for the window at this place, which has none; others for it may follow. */
+void queue_reserve_nodes(struct myr_queue *q, size_t at);
+/* Its windows have just opened: the job starts there, or stands in the order from now on. */
+void queue_start_reserved(struct myr_queue *q, uint32_t id);
 
 /* nodes.c: failures, spares, maintenance. */
 /* These nodes, all of them up so far, are lost; who runs there is mended, or waits again. */

@@ -162,7 +162,7 @@ static void name_by_line(const struct myr_replay_result *result, struct myr_why 
     }
     for (uint32_t i = 0; i < why->trial_count; i++) {
         struct myr_trial *trial = &why->trials[i];
-        for (uint32_t k = 0; k < trial->job_count && k < MYR_TRIAL_JOBS_MAX; k++) {
+        for (uint32_t k = 0; k < trial->job_count; k++) {
             trial->jobs[k] = result->submitted[trial->jobs[k]].line;
         }
         for (uint32_t k = 0; k < trial->move_count; k++) {

@@ -2,151 +2,38 @@
 
 #include <stdlib.h>
 
-#include "myriad/sched/defrag.h"
 #include "myriad/sched/snapshot.h"
 #include "queue/state.h"
-
-/* So many candidates of one kind are tried; more than that takes longer than anybody waits. */
-enum { TRIES_MAX = 160, WEIGHT_DOUBLINGS = 12 };
+#include "why/move.h"
 
 /*
  * Changes are found by trying. Each is made in a copy of the queue, through the same functions that
  * events use, and the copy decides; what starts the job there is told. Copies share one piece of
  * memory, and the queue itself is never changed.
+ *
+ * A try is a copy and a decision of the whole queue: a fifth of a millisecond with ten thousand
+ * jobs that wait. So of each kind the most is tried first, which mostly says that none of it helps;
+ * then the least that does is found by halving, which takes it that more of the same helps as well.
+ * What is told was tried in any case.
  */
+enum {
+    TRIES_SMALL = 600,   /* in all, in a small state, where all that may help can be tried */
+    TRIES_LARGE = 48,    /* in all, however large the state is */
+    TRIES_WORK = 800000, /* jobs and nodes that are copied in all, between those two */
+    LADDERS = 8,         /* one part of the tries in so many may go into one kind */
+    ENDS_ROUNDS = 4,     /* sets of jobs to end, each with those that the last one lacked */
+    WEIGHT_DOUBLINGS = 12,
+    FEWER_SHARE = 2, /* less than one part in so many of a job is another job */
+};
 
 struct search {
     const struct myr_queue *q;
     struct myr_queue *copy; /* its memory is used for every try */
     int64_t now_s;
     uint32_t id, found; /* the job; changes found so far */
+    uint32_t tries;     /* that are left */
     struct myr_trial *ret;
 };
-
-/* In a copy: whoever still leaves is gone at once. */
-static void end_job(struct myr_queue *q, uint32_t id)
-{
-    const struct qjob *job = queue_job(q, id);
-    MYR_ASSERT(id < q->job_count);
-    if (job->state == MYR_JOB_STOPPING) {
-        for (uint32_t at = 0; at < q->stakes.count && job->leaving > 0; at++) {
-            const struct stake *stake = &q->stakes.items[at];
-            if (stake->node != MYR_NONE && stake->job == id && stake->epoch) {
-                queue_stake_gone(q, stake->node, at);
-            }
-        }
-        MYR_ASSERT(job->leaving == 0);
-        queue_settle(q, id);
-        return;
-    }
-    /* A job with a claim cannot end: it gives the claim up first. */
-    if (job->state == MYR_JOB_CLAIMS) {
-        queue_claim_drop(q, id);
-        queue_settle(q, id);
-    }
-    queue_end_job(q, id, MYR_RESULT_OK, MYR_STOP_NONE);
-}
-
-/* Whatever was wrong with it is over. */
-static void open_node(struct myr_queue *q, uint32_t node)
-{
-    /* Only what makes a node bad: a hold or a spare is no fault of the node. */
-    for (uint32_t bit = 1; bit <= CLOSED_AVOID; bit <<= 1) {
-        if (q->closed[node] & bit & CLOSED_BAD) {
-            queue_close_node(q, node, (uint8_t)bit, false);
-        }
-    }
-    queue_cells_node(q, node);
-}
-
-/* Out of its line, changed, and back: what it may do has changed. */
-static void change_request(struct myr_queue *q, uint32_t id, enum myr_trial_kind kind)
-{
-    struct qrequest *r = &q->requests.items[queue_job(q, id)->request];
-    /* What was found not to fit may fit without the constraint. */
-    r->failed = 0;
-    if (kind == MYR_TRIAL_DROP_LIMIT) {
-        r->limited = 0;
-    } else if (kind == MYR_TRIAL_DROP_SPREAD) {
-        r->leaf_max = 0;
-        memset(r->zone_max, 0, sizeof(r->zone_max));
-    } else if (kind == MYR_TRIAL_DROP_KIND) {
-        r->kind_given = 0;
-    } else if (r->exclude) {
-        memset(r->exclude, 0, r->exclude_words * sizeof(uint64_t));
-    }
-}
-
-/* As myr_queue_set_weight() does, for one tenant alone. */
-static void set_weight(struct myr_queue *q, uint32_t tenant, uint32_t weight)
-{
-    struct brothers *b =
-        &q->brothers[q->tenants[tenant].parent == MYR_NONE ? 0 : q->tenants[tenant].parent + 1];
-    uint32_t was = q->tenants[tenant].weight ? q->tenants[tenant].weight : 1;
-    /* Brothers share by the weight of those that have jobs. */
-    MYR_ASSERT(weight > 0);
-    MYR_ASSERT((!q->tenant_jobs[tenant] || b->weight >= was));
-    b->weight += q->tenant_jobs[tenant] ? (uint64_t)weight - was : 0;
-    q->tenants[tenant].weight = weight;
-    q->shares++;
-}
-
-/* What the change says, made in a copy; refused changes change nothing. */
-static void make_change(struct myr_queue *q, uint32_t id, const struct myr_trial *t)
-{
-    int rc = MYR_OK;
-    switch (t->kind) {
-    case MYR_TRIAL_RELEASE:
-        rc = myr_queue_hold(q, q->now_s, id, false);
-        break;
-    case MYR_TRIAL_ANY_LEAVES:
-        q->policy.locality_s = 0;
-        break;
-    case MYR_TRIAL_DROP_LIMIT:
-    case MYR_TRIAL_DROP_SPREAD:
-    case MYR_TRIAL_DROP_KIND:
-    case MYR_TRIAL_DROP_EXCLUDE:
-        change_request(q, id, t->kind);
-        break;
-    case MYR_TRIAL_FEWER_GPUS:
-        rc = myr_queue_resize(q, q->now_s, id, t->gpus);
-        break;
-    case MYR_TRIAL_PRIORITY:
-        rc = myr_queue_reprioritise(q, q->now_s, id, t->priority);
-        break;
-    case MYR_TRIAL_WEIGHT:
-        set_weight(q, queue_job(q, id)->spec.tenant, t->weight);
-        break;
-    case MYR_TRIAL_NODE_BACK:
-    case MYR_TRIAL_NODES_BACK:
-        for (uint32_t node = t->node; node <= t->last && node < q->shape.nodes; node++) {
-            open_node(q, node);
-        }
-        break;
-    case MYR_TRIAL_NO_SPARES:
-        myr_queue_keep_spares(q, 0);
-        break;
-    case MYR_TRIAL_MOVE:
-        for (uint32_t i = 0; i < t->move_count; i++) {
-            queue_move_share(q, t->moves[i].job, &t->moves[i].from, &t->moves[i].to);
-        }
-        break;
-    default:
-        for (uint32_t i = 0; i < t->job_count && i < MYR_TRIAL_JOBS_MAX; i++) {
-            end_job(q, t->jobs[i]);
-        }
-    }
-    (void)rc; /* what the queue refuses does not start the job */
-}
-
-void myr_queue_apply_trial(struct myr_queue *q, int64_t now_s, uint32_t id,
-                           const struct myr_trial *trial)
-{
-    /* An older time is the queue's own: its clock never goes back. */
-    if (id < q->job_count && queue_advance(q, now_s > q->now_s ? now_s : q->now_s) == MYR_OK) {
-        make_change(q, id, trial);
-    }
-}
 
 /* A claim is a start as well: nobody else gets the GPUs any more. */
 static bool has_started(const struct myr_queue *q, uint32_t id)
@@ -154,34 +41,132 @@ static bool has_started(const struct myr_queue *q, uint32_t id)
     return queue_is_on(queue_job(q, id)) || queue_job(q, id)->state == MYR_JOB_CLAIMS;
 }
 
+/* Agents obey at once; whether any of them was told to stop something. */
+static bool obey(struct search *s, const struct myr_decision *decisions, uint32_t count)
+{
+    bool any = false;
+    /* What agents say may add to the list that is read. */
+    struct myr_decision *made = myr_xcalloc(count + UINT64_C(1), sizeof(*made));
+    for (uint32_t i = 0; i < count; i++) {
+        made[i] = decisions[i];
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct myr_decision *d = &made[i];
+        /* Refused where a later decision has taken it back. */
+        if (d->kind == MYR_DECIDE_START) {
+            int rc = myr_queue_started(s->copy, s->now_s, d->job, d->epoch);
+            MYR_ASSERT(rc <= 0);
+        } else if (d->kind == MYR_DECIDE_STOP) {
+            any |= myr_queue_stopped(s->copy, s->now_s, d->job, d->epoch, MYR_NONE) == MYR_OK;
+        }
+    }
+    free(made);
+    return any;
+}
+
 /* Whether the job starts with the change; NULL: with none. */
 static bool starts_with(struct search *s, const struct myr_trial *trial)
 {
+    enum { ROUNDS = 4 }; /* stops that lead to further stops */
     uint32_t count;
+    s->tries -= s->tries > 0;
     myr_queue_copy(s->q, &s->copy);
     if (trial) {
         myr_queue_apply_trial(s->copy, s->now_s, s->id, trial);
     }
-    (void)myr_queue_decide(s->copy, s->now_s, &count);
+    const struct myr_decision *made = myr_queue_decide(s->copy, s->now_s, &count);
+    for (uint32_t i = 0; i < ROUNDS && s->copy->policy.confirm && count > 0 &&
+                         !queue_is_on(queue_job(s->copy, s->id)) && obey(s, made, count);
+         i++) {
+        made = myr_queue_decide(s->copy, s->now_s, &count);
+    }
     MYR_ASSERT(s->copy->now_s >= s->q->now_s);
     MYR_ASSERT(s->copy->job_count >= s->q->job_count);
     return has_started(s->copy, s->id);
 }
 
+/* It was tried, and starts the job. */
+static void tell(struct search *s, const struct myr_trial *trial)
+{
+    MYR_ASSERT(trial->kind < MYR_TRIAL_COUNT);
+    if (s->found < MYR_TRIALS_MAX) {
+        s->ret[s->found++] = *trial;
+    }
+}
+
 /* Keeps what starts the job. */
 static bool try_change(struct search *s, const struct myr_trial *trial)
 {
-    /* A full list ends every further try. */
-    if (s->found == MYR_TRIALS_MAX || !starts_with(s, trial)) {
-        return false;
+    bool starts = s->tries > 0 && starts_with(s, trial);
+    if (starts) {
+        tell(s, trial);
     }
-    s->ret[s->found++] = *trial;
-    return true;
+    return starts;
 }
 
 static const struct qjob *own(const struct search *s)
 {
     return queue_job(s->q, s->id);
+}
+
+/* Changes of one kind, from the least at 0 on to the most. */
+typedef struct myr_trial (*ladder)(const struct search *s, const void *context, uint32_t step);
+
+/* Between a step that does not start it and one that does; the least found is kept in 'best'. */
+static void halve(struct search *s, ladder change, const void *context, uint32_t low, uint32_t high,
+                  struct myr_trial *best)
+{
+    while (low < high && s->tries > 0) {
+        uint32_t middle = low + (high - low) / 2;
+        struct myr_trial t = change(s, context, middle);
+        if (starts_with(s, &t)) {
+            *best = t;
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+}
+
+/*
+ * The least of 'count' steps that starts the job. Where there is leave for it each is
+ * tried. Else the last one says whether any helps, and then it goes up by doubling: more of a
+ * change mostly helps as well, but more nodes may also let a gang in that stands before the job.
+ */
+static bool find_least(struct search *s, ladder change, const void *context, uint32_t count,
+                       struct myr_trial *ret)
+{
+    bool found = false, all = count <= s->tries / LADDERS;
+    uint32_t low = 0, at = 0;
+    struct myr_trial best = change(s, context, count - 1);
+    MYR_ASSERT(count > 0);
+    if (s->tries == 0 || (!all && !starts_with(s, &best))) {
+        return false;
+    }
+    for (; at < count && s->tries > 0 && !found; at += all ? 1 : at + 1) {
+        struct myr_trial t = change(s, context, at);
+        found = starts_with(s, &t);
+        best = found ? t : best;
+        low = found ? low : at + 1;
+    }
+    if (!found && all) {
+        return false;
+    }
+    if (!all) {
+        /* The last step doubled from the one before it; beyond the end it is the end. */
+        uint32_t high = found ? (at - 1) / 2 : count - 1;
+        halve(s, change, context, low, high, &best);
+    }
+    *ret = best;
+    return true;
+}
+
+static void try_ladder(struct search *s, ladder change, const void *context, uint32_t count)
+{
+    struct myr_trial least;
+    if (find_least(s, change, context, count, &least)) {
+        tell(s, &least);
+    }
 }
 
 /* Each constraint alone. */
@@ -202,31 +187,44 @@ static void try_request(struct search *s)
     }
 }
 
-/* From as many as possible down: whole nodes first, then parts of one. */
+/* GPUs less, whole nodes of a gang first; then, of what is left on one node, one by one. */
+static struct myr_trial fewer(const struct search *s, const void *context, uint32_t step)
+{
+    const uint32_t *per = context;
+    uint32_t gpus = own(s)->spec.gpus, whole = (gpus - 1) / *per;
+    MYR_ASSERT(gpus > 1);
+    gpus = step < whole ? (whole - step) * *per : gpus - 1 - (step - whole);
+    if (whole > 0 && step >= whole) {
+        gpus = *per - 1 - (step - whole);
+    }
+    return (struct myr_trial){.kind = MYR_TRIAL_FEWER_GPUS, .gpus = gpus};
+}
+
+/* From as many as possible down to the least that is still the same job. */
 static void try_fewer(struct search *s)
 {
-    uint32_t per = queue_request_per_node(s->q, own(s)), tries = 0;
-    uint32_t gpus = own(s)->spec.gpus;
-    while (gpus > 1 && tries++ < TRIES_MAX) {
-        uint32_t nodes = (gpus - 1) / per;
-        if (gpus > per) {
-            /* Past what the tries suffice for, in larger steps. */
-            uint32_t step = 1 + nodes / (TRIES_MAX / 2);
-            gpus = nodes > step ? (nodes - step + 1) * per : nodes * per;
-        } else {
-            gpus--;
-        }
-        struct myr_trial t = {.kind = MYR_TRIAL_FEWER_GPUS, .gpus = gpus};
-        if (try_change(s, &t)) {
-            return;
-        }
+    uint32_t per = queue_request_per_node(s->q, own(s)), gpus = own(s)->spec.gpus, count = 0;
+    uint32_t least = (gpus + FEWER_SHARE - 1) / FEWER_SHARE;
+    /* The ladder goes down step by step; it ends with the last that is no less than 'least'. */
+    while (gpus > 1 && count < gpus && fewer(s, &per, count).gpus >= least &&
+           fewer(s, &per, count).gpus < gpus) {
+        count++;
+    }
+    if (count > 0) {
+        try_ladder(s, fewer, &per, count);
     }
 }
 
 /* Priorities matter where they pass somebody's. */
-static void try_priority(struct search *s)
+struct priorities {
+    int32_t values[2 * MYR_PRIORITY_MAX + 1];
+    uint32_t count;
+};
+
+static struct priorities priorities_above(const struct search *s)
 {
     bool passes[2 * MYR_PRIORITY_MAX + 1] = {false};
+    struct priorities p = {};
     for (size_t i = 0; i < s->q->jobs.count; i++) {
         const struct qjob *job = &s->q->jobs.items[i];
         if (job->id != MYR_NONE && job->state != MYR_JOB_DONE &&
@@ -235,34 +233,48 @@ static void try_priority(struct search *s)
             passes[job->spec.priority + 1 + MYR_PRIORITY_MAX] = true;
         }
     }
-    /* The highest one is tried in any case. */
-    passes[2 * MYR_PRIORITY_MAX] = true;
-    for (int32_t p = own(s)->spec.priority + 1; p <= MYR_PRIORITY_MAX; p++) {
-        struct myr_trial t = {.kind = MYR_TRIAL_PRIORITY, .priority = p};
-        if (passes[p + MYR_PRIORITY_MAX] && try_change(s, &t)) {
-            return;
+    for (int32_t v = own(s)->spec.priority + 1; v <= MYR_PRIORITY_MAX; v++) {
+        if (passes[v + MYR_PRIORITY_MAX]) {
+            p.values[p.count++] = v;
         }
     }
+    return p;
+}
+
+static struct myr_trial raised(const struct search *s, const void *context, uint32_t step)
+{
+    const struct priorities *p = context;
+    (void)s;
+    MYR_ASSERT(step < p->count);
+    return (struct myr_trial){.kind = MYR_TRIAL_PRIORITY, .priority = p->values[step]};
 }
 
 /* Doubled each time: shares are compared in octaves. */
+static struct myr_trial heavier(const struct search *s, const void *context, uint32_t step)
+{
+    const uint32_t *weight = context;
+    (void)s;
+    return (struct myr_trial){.kind = MYR_TRIAL_WEIGHT, .weight = *weight << (step + 1)};
+}
+
 static void try_weight(struct search *s)
 {
-    uint32_t weight = s->q->tenants[own(s)->spec.tenant].weight;
+    uint32_t weight = s->q->tenants[own(s)->spec.tenant].weight, count = 0;
     weight = weight ? weight : 1;
+    while (count < WEIGHT_DOUBLINGS && weight << count < 1U << 24) {
+        count++;
+    }
     /* With one tenant there is nobody to share with. */
-    for (uint32_t i = 0; i < WEIGHT_DOUBLINGS && s->q->tenant_count > 1 && weight < 1U << 24; i++) {
-        weight *= 2;
-        struct myr_trial t = {.kind = MYR_TRIAL_WEIGHT, .weight = weight};
-        if (try_change(s, &t)) {
-            return;
-        }
+    if (s->q->tenant_count > 1 && count > 0) {
+        try_ladder(s, heavier, &weight, count);
     }
 }
 
 /* Nodes that are not in use, in the order of numbers: neighbours lie under one leaf. */
 struct bad_nodes {
     uint32_t *nodes, count;
+    uint32_t end;             /* the last one that counts, and 1 */
+    struct myr_trial besides; /* what else changes */
 };
 
 static struct bad_nodes bad_nodes_of(const struct myr_queue *q)
@@ -273,82 +285,71 @@ static struct bad_nodes bad_nodes_of(const struct myr_queue *q)
             bad.nodes[bad.count++] = node;
         }
     }
+    bad.end = bad.count;
     return bad;
 }
 
-/* From the one at 'first' on, so many of them. */
-static struct myr_trial nodes_back(const struct bad_nodes *bad, uint32_t first, uint32_t count)
+/* From the one at 'first' on, up to 'end'. */
+static struct myr_trial nodes_back(const struct bad_nodes *bad, uint32_t first, uint32_t end)
 {
-    MYR_ASSERT(count > 0);
-    MYR_ASSERT(first + count <= bad->count);
-    return (struct myr_trial){.kind = count == 1 ? MYR_TRIAL_NODE_BACK : MYR_TRIAL_NODES_BACK,
-                              .node = bad->nodes[first],
-                              .last = bad->nodes[first + count - 1],
-                              .nodes = count};
+    struct myr_trial t = bad->besides;
+    MYR_ASSERT(first < end && end <= bad->count);
+    t.kind = t.job_count > 0    ? t.kind
+             : end - first == 1 ? MYR_TRIAL_NODE_BACK
+                                : MYR_TRIAL_NODES_BACK;
+    t.node = bad->nodes[first];
+    t.last = bad->nodes[end - 1];
+    t.nodes = end - first;
+    return t;
 }
 
-static bool starts_with_nodes(struct search *s, const struct bad_nodes *bad, uint32_t first,
-                              uint32_t count)
+/* The first ones. */
+static struct myr_trial first_back(const struct search *s, const void *context, uint32_t step)
 {
-    struct myr_trial t = nodes_back(bad, first, count);
-    return starts_with(s, &t);
+    (void)s;
+    return nodes_back(context, 0, step + 1);
+}
+
+/* The last ones of those up to 'end'. */
+static struct myr_trial last_back(const struct search *s, const void *context, uint32_t step)
+{
+    const struct bad_nodes *bad = context;
+    (void)s;
+    return nodes_back(bad, bad->end - 1 - step, bad->end);
+}
+
+/* As few neighbours as are enough: so many of the first, then of those so many of the last. */
+static bool find_neighbours(struct search *s, struct bad_nodes *bad, struct myr_trial *ret)
+{
+    MYR_ASSERT(bad->count > 0);
+    if (!find_least(s, first_back, bad, bad->count, ret)) {
+        return false;
+    }
+    bad->end = ret->nodes;
+    (void)find_least(s, last_back, bad, bad->end, ret);
+    bad->end = bad->count;
+    return true;
 }
 
 /*
- * The least number of the first ones that is enough; 0: none is. By doubling and halving: each try
- * is a decision of the whole queue, and a cluster may have thousands of nodes that never came.
+ * Where several ranges would do, another one than the first may be shorter: each node alone is
+ * tried where there are few.
  */
-static uint32_t least_from_first(struct search *s, const struct bad_nodes *bad)
-{
-    uint32_t few = 1, enough = 2; /* one alone was tried */
-    while (!starts_with_nodes(s, bad, 0, enough)) {
-        if (enough == bad->count) {
-            return 0;
-        }
-        few = enough;
-        enough = enough > bad->count / 2 ? bad->count : 2 * enough;
-    }
-    while (enough - few > 1) {
-        uint32_t middle = few + (enough - few) / 2;
-        if (starts_with_nodes(s, bad, 0, middle)) {
-            enough = middle;
-        } else {
-            few = middle;
-        }
-    }
-    return enough;
-}
-
-/* Of the first 'count', which are enough: how many in front are not needed. */
-static uint32_t unneeded_in_front(struct search *s, const struct bad_nodes *bad, uint32_t count)
-{
-    uint32_t unneeded = 0, needed = count;
-    while (needed - unneeded > 1) {
-        uint32_t middle = unneeded + (needed - unneeded) / 2;
-        if (starts_with_nodes(s, bad, middle, count - middle)) {
-            unneeded = middle;
-        } else {
-            needed = middle;
-        }
-    }
-    return unneeded;
-}
-
-/* One node alone, else as few neighbours as are enough. */
 static void try_nodes(struct search *s)
 {
+    enum { ALONE_MAX = 8 };
     struct bad_nodes bad = bad_nodes_of(s->q);
-    bool found = false;
-    /* A large cluster may have more bad nodes than there is time to try. */
-    for (uint32_t i = 0; i < bad.count && i < TRIES_MAX && !found; i++) {
-        struct myr_trial one = nodes_back(&bad, i, 1);
-        found = try_change(s, &one);
+    struct myr_trial t;
+    uint64_t most = (uint64_t)bad.count * s->q->shape.gpus_per_node;
+    /* All of them together would not be enough. */
+    bool few = myr_placer_free_gpus(s->q->placer) + most < own(s)->spec.gpus && !s->q->holds.count;
+    bool done = bad.count == 0 || (few && !s->q->cells);
+    for (uint32_t i = 0; i < bad.count && bad.count <= ALONE_MAX && !done; i++) {
+        t = nodes_back(&bad, i, i + 1);
+        done = try_change(s, &t);
     }
-    uint32_t count = found || bad.count < 2 ? 0 : least_from_first(s, &bad);
-    if (count > 0) {
-        uint32_t first = unneeded_in_front(s, &bad, count);
-        struct myr_trial several = nodes_back(&bad, first, count - first);
-        (void)try_change(s, &several);
+    if (!done && find_neighbours(s, &bad, &t)) {
+        tell(s, &t);
     }
     free(bad.nodes);
 }
@@ -363,13 +364,59 @@ static int by_gpus(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
+/* Whether somebody has ranks, or had them a moment ago: what ends it is not the same as for one
+ * that waits. */
+static bool is_running(const struct qjob *job)
+{
+    return queue_is_on(job) || job->state == MYR_JOB_STOPPING;
+}
+
+/* Those that run stand first. */
+static void add_end(const struct search *s, struct myr_trial *t, uint32_t id)
+{
+    const struct qjob *job = queue_job(s->q, id);
+    MYR_ASSERT(t->job_count < MYR_TRIAL_ENDS_MAX);
+    uint32_t at = t->job_count++;
+    if (is_running(job)) {
+        uint32_t first_waiting = at - t->waiting;
+        t->jobs[at] = t->jobs[first_waiting];
+        at = first_waiting;
+        t->gpus += job->spec.gpus;
+    } else {
+        t->waiting++;
+    }
+    t->jobs[at] = id;
+    t->kind = t->job_count == 1 ? MYR_TRIAL_END_JOB : MYR_TRIAL_END_JOBS;
+}
+
+static void take_end(const struct search *s, struct myr_trial *t, uint32_t at)
+{
+    const struct qjob *job = queue_job(s->q, t->jobs[at]);
+    MYR_ASSERT(at < t->job_count);
+    t->waiting -= !is_running(job);
+    t->gpus -= is_running(job) ? job->spec.gpus : 0;
+    memmove(&t->jobs[at], &t->jobs[at + 1], (t->job_count - at - 1) * sizeof(t->jobs[0]));
+    t->job_count--;
+    t->kind = t->job_count == 1 ? MYR_TRIAL_END_JOB : MYR_TRIAL_END_JOBS;
+}
+
+static bool has_end(const struct myr_trial *t, uint32_t id)
+{
+    for (uint32_t i = 0; i < t->job_count; i++) {
+        if (t->jobs[i] == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The smallest job whose end is enough: one that runs, or one that stands before it. */
-static bool try_end(struct search *s)
+static bool try_end(struct search *s, uint32_t tries)
 {
     const struct myr_queue *q = s->q;
     /* One entry more, so that an empty queue has an array. */
     const struct qjob **jobs = myr_xcalloc(q->jobs.count + 1, sizeof(*jobs));
-    uint32_t count = 0, free_gpus = myr_placer_free_gpus(q->placer), tries = 0;
+    uint32_t count = 0, free_gpus = myr_placer_free_gpus(q->placer);
     for (size_t i = 0; i < q->jobs.count; i++) {
         const struct qjob *job = &q->jobs.items[i];
         bool counts = job->id != MYR_NONE && job->id != s->id && job->state != MYR_JOB_DONE &&
@@ -383,12 +430,13 @@ static bool try_end(struct search *s)
     }
     qsort(jobs, count, sizeof(const struct qjob *), by_gpus);
     bool found = false;
-    for (uint32_t i = 0; i < count && !found && tries++ < TRIES_MAX; i++) {
-        struct myr_trial t = {.kind = MYR_TRIAL_END_JOB,
-                              .gpus = jobs[i]->spec.gpus,
-                              .job_count = 1,
-                              .jobs = {jobs[i]->id}};
+    /* Where not all can be tried, they are drawn evenly from the smallest to the largest. */
+    uint32_t step = tries < count && tries > 0 ? count / tries : 1;
+    for (uint32_t i = step - 1; i < count && tries > 0 && s->tries > 0 && !found; i += step) {
+        struct myr_trial t = {};
+        add_end(s, &t, jobs[i]->id);
         found = try_change(s, &t);
+        tries--;
     }
     free(jobs);
     return found;
@@ -399,79 +447,133 @@ static bool add_stops(struct search *s, struct myr_trial *t)
 {
     /* Nobody new means that the search goes in a circle. */
     uint32_t before = t->job_count;
-    if (queue_job(s->copy, s->id)->state != MYR_JOB_WAITS ||
-        !queue_find_stops(s->copy, s->id, own(s)->spec.priority, true)) {
+    const struct qjob *job = queue_job(s->copy, s->id);
+    if (job->state != MYR_JOB_WAITS ||
+        !queue_find_stops(s->copy, s->id, job->spec.priority, true)) {
         return false;
     }
-    for (size_t i = 0; i < s->copy->victims.count && t->job_count < MYR_TRIAL_JOBS_MAX; i++) {
+    for (size_t i = 0; i < s->copy->victims.count; i++) {
         uint32_t id = s->copy->victims.items[i];
-        bool known = false;
-        for (uint32_t k = 0; k < t->job_count && !known; k++) {
-            known = t->jobs[k] == id;
+        if (has_end(t, id)) {
+            continue;
         }
-        if (!known) {
-            t->jobs[t->job_count++] = id;
-            t->gpus += queue_job(s->q, id)->spec.gpus;
+        /* A list that nobody reads; or one that came only there, in the place of a replica. */
+        if (t->job_count == MYR_TRIAL_ENDS_MAX || id >= s->q->job_count) {
+            return false;
         }
+        add_end(s, t, id);
     }
     return t->job_count > before;
 }
 
-/*
- * Several: those that lose the least; and as long as others take the room that they leave, those
- * that would have to go as well.
- */
-static void try_end_several(struct search *s)
+/* As much as it says, with which 'add_stops' looks for those that would have to end. */
+static bool starts_when_ended(struct search *s, struct myr_trial *t)
 {
-    struct myr_trial t = {.kind = MYR_TRIAL_END_JOBS};
-    /* The copy as it decides by itself: what is missing is looked for there. */
-    (void)starts_with(s, NULL);
-    while (add_stops(s, &t)) {
-        if (try_change(s, &t)) {
-            return;
+    bool starts = starts_with(s, t);
+    for (uint32_t round = 0; !starts && round < ENDS_ROUNDS && s->tries > 0; round++) {
+        if (!add_stops(s, t)) {
+            return false;
         }
+        starts = starts_with(s, t);
+    }
+    return starts;
+}
+
+/* Takes out of it what it starts without; the nodes last, whose number depends on the others. */
+static void keep_needed(struct search *s, const struct priorities *p, struct bad_nodes *bad,
+                        struct myr_trial *t)
+{
+    struct myr_trial less = *t;
+    if (t->spareless) {
+        less.spareless = false;
+        *t = s->tries > 0 && starts_with(s, &less) ? less : *t;
+    }
+    for (uint32_t i = t->job_count; i-- > 0 && t->job_count > 1 && s->tries > LADDERS;) {
+        less = *t;
+        take_end(s, &less, i);
+        *t = starts_with(s, &less) ? less : *t;
+    }
+    for (uint32_t low = 0, high = p->count - 1; t->raised && low < high && s->tries > 0;) {
+        uint32_t middle = low + (high - low) / 2;
+        less = *t;
+        less.priority = p->values[middle];
+        bool starts = starts_with(s, &less);
+        *t = starts ? less : *t;
+        low = starts ? low : middle + 1;
+        high = starts ? middle : high;
+    }
+    if (t->nodes > 0) {
+        bad->besides = *t;
+        (void)find_neighbours(s, bad, t);
     }
 }
 
-/* Running jobs that can be moved, for a plan. */
-static void try_move(struct search *s)
+/*
+ * Several changes together, where no single one is enough: jobs over that lose the least by it, and
+ * as long as others take the room that they leave, those that would have to go as well. Better than
+ * to end those is to go before them ('first'); and where the nodes that are in use could not hold
+ * it, others have to be in use too ('nodes').
+ */
+static bool try_together(struct search *s, const struct priorities *p, bool first, bool nodes)
+{
+    struct bad_nodes bad = bad_nodes_of(s->q);
+    struct myr_trial t = {.kind = MYR_TRIAL_END_JOBS};
+    if (nodes && bad.count > 0) {
+        t = nodes_back(&bad, 0, bad.count);
+    }
+    t.raised = first && p->count > 0;
+    t.priority = t.raised ? p->values[p->count - 1] : 0;
+    t.spareless = nodes && s->q->spares_kept > 0;
+    /* Else it is the same as was tried before. */
+    bool found = nodes ? t.nodes > 0 || t.spareless : !first || t.raised;
+    found = found && starts_when_ended(s, &t) && (t.job_count > 0 || t.nodes > 0);
+    if (found) {
+        keep_needed(s, p, &bad, &t);
+        tell(s, &t);
+    }
+    free(bad.nodes);
+    return found;
+}
+
+/* One job where one is enough; else what else has to be besides. */
+static void try_ends(struct search *s, const struct priorities *p)
+{
+    /* Half of what is left: where many run, one alone hardly ever helps. */
+    bool found = try_end(s, s->tries / 2);
+    found = found || try_together(s, p, true, false) || try_together(s, p, false, false);
+    if (s->found == 0) {
+        (void)(try_together(s, p, true, true) || try_together(s, p, false, true));
+    }
+}
+
+/* Each kind, from what costs nobody anything to what ends others' work. */
+static void try_all(struct search *s)
 {
     const struct myr_queue *q = s->q;
-    struct myr_running *jobs = myr_xcalloc(q->jobs.count + 1, sizeof(*jobs));
-    uint32_t *ids = myr_xcalloc(q->jobs.count + 1, sizeof(*ids)), count = 0;
-    for (size_t i = 0; i < q->jobs.count; i++) {
-        struct qjob *job = &q->jobs.items[i];
-        if (job->id != MYR_NONE && queue_is_on(job)) {
-            /* What cannot be moved without breaking a promise counts as fixed to its nodes. */
-            bool pinned = job->state != MYR_JOB_RUNS || job->owner != MYR_NONE || job->spec.fixed ||
-                          job->request != MYR_NONE || job->leaving;
-            jobs[count] = (struct myr_running){&job->gang, (uint32_t)q->policy.restart_s, pinned};
-            ids[count++] = job->id;
-        }
+    struct priorities above = priorities_above(s);
+    struct myr_trial release = {.kind = MYR_TRIAL_RELEASE};
+    struct myr_trial leaves = {.kind = MYR_TRIAL_ANY_LEAVES};
+    struct myr_trial spares = {.kind = MYR_TRIAL_NO_SPARES}, moves;
+    if (own(s)->state == MYR_JOB_HELD) {
+        (void)try_change(s, &release);
     }
-    /* A small job needs some GPUs of one node. */
-    struct myr_request request = {.nodes = queue_nodes_of(q, own(s))};
-    if (own(s)->request != MYR_NONE) {
-        request = queue_request_of(q, own(s));
-    } else if (!queue_is_gang(q, own(s)->spec.gpus)) {
-        request.gpus_per_node = own(s)->spec.gpus;
+    if (q->policy.locality_s > 0) {
+        (void)try_change(s, &leaves);
     }
-    struct myr_defrag_plan plan = {};
-    struct myr_trial t = {.kind = MYR_TRIAL_MOVE};
-    if (myr_defrag(q->placer, &request, jobs, count, &plan, NULL) == MYR_OK) {
-        for (size_t i = 0; i < plan.moves.count && i < MYR_TRIAL_JOBS_MAX; i++) {
-            const struct myr_migration *m = &plan.moves.items[i];
-            t.moves[t.move_count++] = (struct myr_trial_move){ids[m->job], m->from, m->to};
-            t.gpus += gpu_count(m->from.gpus);
-        }
-        /* A plan that is cut off would not free what it promises. */
-        if (t.move_count && t.move_count == plan.moves.count) {
-            (void)try_change(s, &t);
-        }
-        myr_defrag_done(&plan);
+    try_request(s);
+    try_fewer(s);
+    if (above.count > 0) {
+        try_ladder(s, raised, &above, above.count);
     }
-    free(jobs);
-    free(ids);
+    try_weight(s);
+    try_nodes(s);
+    if (q->spares_kept > 0) {
+        (void)try_change(s, &spares);
+    }
+    if (trial_of_moves(q, s->id, &moves)) {
+        (void)try_change(s, &moves);
+    }
+    try_ends(s, &above);
 }
 
 uint32_t myr_queue_trials(const struct myr_queue *q, int64_t now_s, uint32_t id,
@@ -482,30 +584,14 @@ uint32_t myr_queue_trials(const struct myr_queue *q, int64_t now_s, uint32_t id,
         (queue_job(q, id)->state != MYR_JOB_WAITS && queue_job(q, id)->state != MYR_JOB_HELD)) {
         return 0;
     }
+    uint64_t size = q->jobs.count + q->shape.nodes + UINT64_C(1);
+    uint64_t tries = TRIES_WORK / size;
+    s.tries = tries > TRIES_SMALL   ? TRIES_SMALL
+              : tries < TRIES_LARGE ? TRIES_LARGE
+                                    : (uint32_t)tries;
     /* If it starts by itself with the next decision, nothing has to change. */
     if (!starts_with(&s, NULL)) {
-        struct myr_trial release = {.kind = MYR_TRIAL_RELEASE};
-        struct myr_trial leaves = {.kind = MYR_TRIAL_ANY_LEAVES};
-        struct myr_trial spares = {.kind = MYR_TRIAL_NO_SPARES};
-        if (queue_job(q, id)->state == MYR_JOB_HELD) {
-            (void)try_change(&s, &release);
-        }
-        if (q->policy.locality_s > 0) {
-            (void)try_change(&s, &leaves);
-        }
-        try_request(&s);
-        try_fewer(&s);
-        try_priority(&s);
-        try_weight(&s);
-        try_nodes(&s);
-        if (q->spares_kept > 0) {
-            (void)try_change(&s, &spares);
-        }
-        try_move(&s);
-        /* Several only where no single one is enough. */
-        if (!try_end(&s)) {
-            try_end_several(&s);
-        }
+        try_all(&s);
     }
     myr_queue_free(s.copy);
     return s.found;

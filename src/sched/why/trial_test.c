@@ -9,7 +9,7 @@
 
 #include "myriad/sched/events.h"
 #include "myriad/sched/snapshot.h"
-#include "myriad/sched/trial.h"
+#include "myriad/sched/why.h"
 
 /*
  * Random states with queues. Every change that is told for a waiting job is made in a copy through
@@ -25,6 +25,8 @@ struct scene {
     struct myr_queue *queue, *copy;
     int64_t now_s;
     uint32_t id; /* the job asked about */
+    enum myr_queue_preset preset;
+    bool confirm;
 };
 
 static uint32_t below(struct scene *s, uint32_t bound)
@@ -37,9 +39,32 @@ static void must(int rc)
     assert_int_equal(rc, MYR_OK);
 }
 
+/* Where decisions are wishes, agents obey them at once. */
+static void decide(struct scene *s, struct myr_queue *queue)
+{
+    uint32_t count;
+    const struct myr_decision *made = myr_queue_decide(queue, s->now_s, &count);
+    while (s->confirm && count > 0) {
+        struct myr_decision *all = myr_xcalloc(count, sizeof(*all));
+        memcpy(all, made, count * sizeof(*all));
+        for (uint32_t i = 0; i < count; i++) {
+            /* Late where a later decision has taken it back. */
+            int rc = MYR_OK;
+            if (all[i].kind == MYR_DECIDE_START) {
+                rc = myr_queue_started(queue, s->now_s, all[i].job, all[i].epoch);
+            } else if (all[i].kind == MYR_DECIDE_STOP) {
+                rc = myr_queue_stopped(queue, s->now_s, all[i].job, all[i].epoch, MYR_NONE);
+            }
+            assert_true(rc == MYR_OK || rc == MYR_ESTALE);
+        }
+        free(all);
+        made = myr_queue_decide(queue, s->now_s, &count);
+    }
+}
+
 static void fill(struct scene *s)
 {
-    uint32_t count, id, per = s->shape.gpus_per_node, jobs = 10 + below(s, 30);
+    uint32_t id, per = s->shape.gpus_per_node, jobs = 10 + below(s, 30);
     for (uint32_t i = 0; i < jobs; i++) {
         struct myr_queue_job job = {.tenant = below(s, TENANTS),
                                     .priority = (int32_t)below(s, 3) - 1,
@@ -47,14 +72,14 @@ static void fill(struct scene *s)
         job.gpus = below(s, 2) ? 1 + below(s, per) : per * (1 + below(s, s->shape.nodes));
         must(myr_queue_submit(s->queue, s->now_s, &job, &id, NULL));
         s->now_s += below(s, 2) ? 0 : below(s, 900);
-        (void)myr_queue_decide(s->queue, s->now_s, &count);
+        decide(s, s->queue);
         if (below(s, 4) == 0) {
             must(myr_queue_finish(s->queue, s->now_s, below(s, id + 1)));
         }
         if (below(s, 12) == 0) {
             must(myr_queue_node(s->queue, s->now_s, below(s, s->shape.nodes), below(s, 3) == 0));
         }
-        (void)myr_queue_decide(s->queue, s->now_s, &count);
+        decide(s, s->queue);
     }
 }
 
@@ -67,9 +92,11 @@ static void set_up(struct scene *s, uint64_t seed)
         s->tenants[t] = (struct myr_tenant){.parent = MYR_NONE, .weight = 1 + below(s, 4)};
     }
     s->tenants[0].cells[MYR_CELL_NODE] = below(s, 4) == 0;
-    struct myr_queue_policy policy = myr_queue_policy_preset((enum myr_queue_preset)below(s, 4));
+    s->preset = (enum myr_queue_preset)below(s, 4);
+    struct myr_queue_policy policy = myr_queue_policy_preset(s->preset);
     policy.patience_s = below(s, 2) ? policy.patience_s : 1800;
     policy.locality_s = below(s, 4) ? 0 : 7200;
+    policy.confirm = s->confirm = below(s, 2);
     must(myr_queue_create(&s->shape, &policy, s->tenants, TENANTS, &s->queue, NULL));
     myr_queue_keep_spares(s->queue, below(s, 3) ? 0 : 1);
     fill(s);
@@ -90,8 +117,7 @@ static bool choose(struct scene *s)
 
 static bool starts(struct scene *s)
 {
-    uint32_t count;
-    (void)myr_queue_decide(s->copy, s->now_s, &count);
+    decide(s, s->copy);
     return myr_queue_state(s->copy, s->id) == MYR_JOB_RUNS;
 }
 
@@ -117,6 +143,15 @@ static void nodes_back(struct scene *s, uint32_t first, uint32_t last)
 /* Through events; moves have none. */
 static void apply(struct scene *s, const struct myr_trial *t)
 {
+    if (t->nodes > 0) {
+        nodes_back(s, t->node, t->last);
+    }
+    if (t->raised) {
+        must(myr_queue_reprioritise(s->copy, s->now_s, s->id, t->priority));
+    }
+    if (t->spareless) {
+        myr_queue_keep_spares(s->copy, 0);
+    }
     switch (t->kind) {
     case MYR_TRIAL_FEWER_GPUS:
         must(myr_queue_resize(s->copy, s->now_s, s->id, t->gpus));
@@ -129,7 +164,6 @@ static void apply(struct scene *s, const struct myr_trial *t)
         break;
     case MYR_TRIAL_NODE_BACK:
     case MYR_TRIAL_NODES_BACK:
-        nodes_back(s, t->node, t->last);
         break;
     case MYR_TRIAL_NO_SPARES:
         myr_queue_keep_spares(s->copy, 0);
@@ -173,7 +207,8 @@ static bool any_would_do(struct scene *s)
         }
     }
     for (uint32_t n = 0; n < s->shape.nodes; n++) {
-        if (starts_with(s, (struct myr_trial){.kind = MYR_TRIAL_NODE_BACK, .node = n, .last = n})) {
+        if (starts_with(s, (struct myr_trial){
+                               .kind = MYR_TRIAL_NODE_BACK, .node = n, .last = n, .nodes = 1})) {
             return true;
         }
     }
@@ -201,8 +236,31 @@ static void expect_no_node_too_many(struct scene *s, const struct myr_trial *t)
     }
 }
 
+/* Less than half of a job is another job; and who waits is not told of as one that runs. */
+static void expect_sense(struct scene *s, const struct myr_trial *t)
+{
+    struct myr_job_view view;
+    must(myr_queue_view(s->queue, s->id, &view));
+    if (t->kind == MYR_TRIAL_FEWER_GPUS) {
+        assert_in_range(t->gpus, (view.gpus + 1) / 2, view.gpus - 1);
+    }
+    assert_true(t->kind != MYR_TRIAL_PRIORITY || t->priority > view.priority);
+    assert_true(t->waiting <= t->job_count && (!t->raised || t->priority > view.priority));
+    uint32_t gpus = 0;
+    for (uint32_t i = 0; i < t->job_count; i++) {
+        must(myr_queue_view(s->queue, t->jobs[i], &view));
+        bool waits = i >= t->job_count - t->waiting;
+        /* Who keeps its place until it is whole again waits as well. */
+        assert_true(waits ? view.state == MYR_JOB_WAITS || view.state == MYR_JOB_CLAIMS
+                          : view.state == MYR_JOB_RUNS);
+        gpus += waits ? 0 : view.gpus;
+    }
+    assert_true(t->job_count == 0 || t->gpus == gpus);
+}
+
 static void expect_start(struct scene *s, uint64_t seed, const struct myr_trial *t)
 {
+    expect_sense(s, t);
     if (!starts_with(s, *t)) {
         fail_msg("seed %llu, job %u: %s does not start it", (unsigned long long)seed, s->id,
                  myr_trial_name(t->kind));
@@ -217,6 +275,8 @@ static void every_change_that_is_told_starts_the_job(void **state)
     (void)state;
     struct scene s;
     uint32_t states = 0, possible = 0, told = 0, changes = 0, kinds[MYR_TRIAL_COUNT] = {};
+    uint32_t by_policy[4] = {}, helped[4] = {}, by_why[MYR_WHY_NEVER + 1] = {};
+    uint32_t why_helped[MYR_WHY_NEVER + 1] = {};
     for (uint64_t seed = 0; states < STATES; seed++) {
         set_up(&s, seed);
         if (choose(&s)) {
@@ -230,7 +290,13 @@ static void every_change_that_is_told_starts_the_job(void **state)
                 expect_start(&s, seed, &trials[i]);
             }
             bool any = any_would_do(&s);
+            struct myr_why why;
             states++;
+            myr_queue_why(s.queue, s.now_s, s.id, &why);
+            by_policy[s.preset]++;
+            helped[s.preset] += count > 0;
+            by_why[why.kind]++;
+            why_helped[why.kind] += count > 0;
             possible += any;
             told += any && count > 0;
         }
@@ -239,6 +305,16 @@ static void every_change_that_is_told_starts_the_job(void **state)
     }
     print_message("%u states, %u with a change that helps, told in %u; %u changes\n", states,
                   possible, told, changes);
+    /* Several changes together are told where no single one would do: hardly anybody is left. */
+    for (uint32_t p = 0; p < MYR_ARRAY_COUNT(helped); p++) {
+        print_message("policy %u: %u of %u\n", p, helped[p], by_policy[p]);
+        assert_true(helped[p] * 100 >= by_policy[p] * 95);
+    }
+    for (uint32_t k = 0; k <= MYR_WHY_NEVER; k++) {
+        print_message("%s: %u of %u\n", myr_why_name((enum myr_why_kind)k), why_helped[k],
+                      by_why[k]);
+        assert_true(why_helped[k] * 100 >= by_why[k] * 95);
+    }
     assert_true(possible > STATES / 2);
     assert_true(told * 100 >= possible * 95);
     assert_true(kinds[MYR_TRIAL_FEWER_GPUS] && kinds[MYR_TRIAL_PRIORITY] &&

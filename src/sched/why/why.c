@@ -157,7 +157,7 @@ static void sum_up(struct myr_why *why)
     }
 }
 
-void myr_queue_why(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_why *ret)
+void myr_queue_lacks(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_why *ret)
 {
     *ret = (struct myr_why){.held_for = MYR_NONE};
     if (id >= q->job_count) {
@@ -168,6 +168,11 @@ void myr_queue_why(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_w
     q->now_s = now_s > clock_s ? now_s : clock_s;
     explain(q, q->now_s, id, ret);
     q->now_s = clock_s;
+}
+
+void myr_queue_why(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_why *ret)
+{
+    myr_queue_lacks(q, now_s, id, ret);
     /* After the clock is back: trials take the time themselves. */
     ret->trial_count = myr_queue_trials(q, now_s, id, ret->trials);
     sum_up(ret);
@@ -189,8 +194,11 @@ static void put(const struct myr_why_sink *sink, const char *label, const char *
 static void put_room(const struct myr_why *why, const struct myr_why_sink *sink)
 {
     put(sink, "needs", "%s on %s", MYR_COUNT(why->gpus, "GPU"), MYR_COUNT(why->nodes, "node"));
-    put(sink, "free", "%s, %s; %u more held, %u not in use", MYR_COUNT(why->gpus_free, "GPU"),
-        MYR_COUNT(why->nodes_free, "whole node"), why->nodes_held, why->nodes_shut);
+    put(sink, "free", "%s, %s%s%s%s%s", MYR_COUNT(why->gpus_free, "GPU"),
+        MYR_COUNT(why->nodes_free, "whole node"), why->nodes_held ? "; held for others: " : "",
+        why->nodes_held ? MYR_COUNT(why->nodes_held, "node") : "",
+        why->nodes_shut ? "; empty but not in use: " : "",
+        why->nodes_shut ? MYR_COUNT(why->nodes_shut, "node") : "");
     if (why->held_for != MYR_NONE) {
         put(sink, "held for", "job %u", why->held_for);
     }

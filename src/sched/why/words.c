@@ -23,13 +23,35 @@ static void put_node(const struct myr_node_names *names, uint32_t node, struct m
     }
 }
 
+/* Some of the list by number, from 'first' on; of many the first. */
+static void put_numbers(const struct myr_trial *t, uint32_t first, uint32_t count,
+                        struct myr_buf *ret)
+{
+    MYR_ASSERT(first + count <= t->job_count);
+    myr_buf_printf(ret, "job%s ", count == 1 ? "" : "s");
+    for (uint32_t i = 0; i < count && i < MYR_TRIAL_JOBS_MAX; i++) {
+        myr_buf_printf(ret, "%s%u", i ? ", " : "", t->jobs[first + i]);
+    }
+    if (count > MYR_TRIAL_JOBS_MAX) {
+        myr_buf_printf(ret, " and %u more", count - MYR_TRIAL_JOBS_MAX);
+    }
+}
+
+/* Who runs can end by itself; who waits has to be taken out of the way. */
 static void put_jobs(const struct myr_trial *t, struct myr_buf *ret)
 {
-    myr_buf_printf(ret, "job%s ", t->job_count == 1 ? "" : "s");
-    for (uint32_t i = 0; i < t->job_count && i < MYR_TRIAL_JOBS_MAX; i++) {
-        myr_buf_printf(ret, "%s%u", i ? ", " : "", t->jobs[i]);
+    uint32_t running = t->job_count - t->waiting;
+    MYR_ASSERT(t->waiting <= t->job_count);
+    if (running > 0) {
+        put_numbers(t, 0, running, ret);
+        myr_buf_printf(ret, " (%s) over or stopped", MYR_COUNT(t->gpus, "GPU"));
     }
-    myr_buf_printf(ret, " (%s) over or stopped", MYR_COUNT(t->gpus, "GPU"));
+    if (t->waiting > 0) {
+        myr_buf_puts(ret, running > 0 ? ", and " : "");
+        put_numbers(t, running, t->waiting, ret);
+        myr_buf_puts(ret, t->waiting == 1 ? ", which waits too, held or cancelled"
+                                          : ", which wait too, held or cancelled");
+    }
 }
 
 static void put_moves(const struct myr_trial *t, const struct myr_node_names *names,
@@ -63,9 +85,31 @@ static void put_nodes_back(const struct myr_trial *t, const struct myr_node_name
     }
 }
 
+/* What else has to be, before what the kind says. */
+static void put_rest(const struct myr_trial *t, const struct myr_node_names *names,
+                     struct myr_buf *ret)
+{
+    const char *next = "";
+    if (t->raised) {
+        myr_buf_printf(ret, "priority %d", t->priority);
+        next = ", and ";
+    }
+    if (t->spareless) {
+        myr_buf_printf(ret, "%sno spare nodes kept", next);
+        next = ", and ";
+    }
+    if (t->nodes > 0) {
+        myr_buf_puts(ret, next);
+        put_nodes_back(t, names, ret);
+        next = ", and ";
+    }
+    myr_buf_puts(ret, t->job_count > 0 ? next : "");
+}
+
 void myr_trial_text(const struct myr_trial *t, const struct myr_node_names *names,
                     struct myr_buf *ret)
 {
+    put_rest(t, names, ret);
     switch (t->kind) {
     case MYR_TRIAL_RELEASE:
         myr_buf_puts(ret, "release it");
@@ -96,8 +140,7 @@ void myr_trial_text(const struct myr_trial *t, const struct myr_node_names *name
         break;
     case MYR_TRIAL_NODE_BACK:
     case MYR_TRIAL_NODES_BACK:
-        put_nodes_back(t, names, ret);
-        break;
+        break; /* told above */
     case MYR_TRIAL_NO_SPARES:
         myr_buf_puts(ret, "keep no spare nodes");
         break;
@@ -105,6 +148,8 @@ void myr_trial_text(const struct myr_trial *t, const struct myr_node_names *name
         put_moves(t, names, ret);
         break;
     default:
-        put_jobs(t, ret);
+        if (t->job_count > 0) {
+            put_jobs(t, ret);
+        }
     }
 }

@@ -53,9 +53,24 @@ static const struct {
     {{.kind = MYR_TRIAL_END_JOBS, .gpus = 16, .job_count = 2, .jobs = {9, 4}},
      "jobs 9, 4 (16 GPUs) over or stopped",
      NULL},
-    /* Of more than a list holds the first are told. */
-    {{.kind = MYR_TRIAL_END_JOBS, .gpus = 72, .job_count = 9, .jobs = {1, 2, 3, 4, 5, 6, 7, 8}},
-     "jobs 1, 2, 3, 4, 5, 6, 7, 8 (72 GPUs) over or stopped",
+    /* Of many the first are named. */
+    {{.kind = MYR_TRIAL_END_JOBS, .gpus = 72, .job_count = 9, .jobs = {1, 2, 3, 4, 5, 6, 7, 8, 9}},
+     "jobs 1, 2, 3, 4, 5, 6, 7, 8 and 1 more (72 GPUs) over or stopped",
+     NULL},
+    /* Who waits cannot end by itself. */
+    {{.kind = MYR_TRIAL_END_JOB, .job_count = 1, .waiting = 1, .jobs = {4}},
+     "job 4, which waits too, held or cancelled",
+     NULL},
+    {{.kind = MYR_TRIAL_END_JOBS, .gpus = 8, .job_count = 3, .waiting = 2, .jobs = {9, 4, 5}},
+     "job 9 (8 GPUs) over or stopped, and jobs 4, 5, which wait too, held or cancelled",
+     NULL},
+    {{.kind = MYR_TRIAL_END_JOB,
+      .gpus = 8,
+      .job_count = 1,
+      .jobs = {9},
+      .raised = true,
+      .priority = 3},
+     "priority 3, and job 9 (8 GPUs) over or stopped",
      NULL},
 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "asked/asked.h"
 #include "myriad/text/amount.h"
 
 enum { JOBS_LISTED = 2000 }; /* on one page */
@@ -52,6 +53,8 @@ static void put_job(const struct server *server, uint32_t id, struct myr_json *j
     put_moment(json, "submitted_ms", row->submitted_ms);
     put_moment(json, "started_ms", row->first_start_ms);
     put_moment(json, "ended_ms", row->ended_ms);
+    starts_put(server, id, json);
+    put_moment(json, "dated_ms", job.spec.date_min ? (int64_t)job.spec.date_min * 60000 : -1);
     myr_json_text(json, "reason", row->reason);
 }
 
@@ -100,12 +103,13 @@ static int page_of(const struct request *request, uint32_t *ret_from, uint32_t *
  */
 int api_jobs(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
-    const struct server *server = request->server;
+    struct server *server = request->server;
     const char *state = request_arg(request, "state"), *all = request_arg(request, "all");
     struct myr_json json;
     uint32_t listed = 0, from = 0, limit = 0, next = MYR_NONE;
     MYR_TRY(check_state(state, err));
     MYR_TRY(page_of(request, &from, &limit, err));
+    starts_refresh(server);
     myr_json_init(&json, ret, MYR_JSON_COMPACT);
     myr_json_object(&json, NULL);
     myr_json_list(&json, "jobs");
@@ -212,6 +216,7 @@ int api_job(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     uint32_t id;
     MYR_TRY(request_job(request, &id, err));
+    starts_refresh(request->server);
     api_put_job(request->server, id, ret);
     return MYR_OK;
 }
@@ -259,6 +264,26 @@ static struct myr_job_spec spec_of(const struct server *server, const struct myr
                                  .after = before_of(server, file)};
 }
 
+/* "?at=": the minute since 1970 at which it is to start; 0: when it can. */
+static int date_of(struct request *request, const struct myr_jobfile *file, uint32_t *ret,
+                   struct myr_err *err)
+{
+    const char *at = request_arg(request, "at");
+    uint64_t minute = 0;
+    if (at && (!myr_str_to_u64(myr_str_from(at), &minute) || minute > UINT32_MAX ||
+               (int64_t)minute * 60000 <= core_ms(request->server))) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "'at' is a minute since 1970 that lies ahead; %.20s is not", at);
+    }
+    if (at && (file->time_limit_s == 0 || file->array_count || file->after_count || file->hold)) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "a job with a date has a 'time_limit', is no array, and neither waits "
+                           "for another nor is held");
+    }
+    *ret = (uint32_t)minute;
+    return MYR_OK;
+}
+
 /* 'index' counts from 1 in an array; 0: there is none. */
 static int submit_one(struct request *request, const struct myr_jobfile *file, uint64_t token,
                       uint32_t index, uint32_t *ret_id, struct myr_err *err)
@@ -271,6 +296,7 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
                            SERVER_TENANTS);
     }
     struct myr_job_spec spec = spec_of(server, file, token, tenant);
+    MYR_TRY(date_of(request, file, &spec.date_min, err));
     struct job_row *row = myr_xcalloc(1, sizeof(*row));
     *row = (struct job_row){.token = token,
                             .tenant = tenant,
@@ -310,7 +336,8 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
     if (myr_control_find(server->control, token) != id) {
         /* Refused by the core: the next one gets this number. */
         rows_drop_job(server, id);
-        return myr_err_set(err, MYR_EINVAL, "the queue refuses such a job");
+        return myr_err_set(err, MYR_EINVAL, "the queue refuses such a job%s",
+                           spec.date_min ? " then: too much is reserved" : "");
     }
     if (rc < 0) {
         return myr_err_set(err, MYR_EAWAY,
@@ -466,133 +493,4 @@ int api_logs(struct request *request, struct myr_buf *ret, struct myr_err *err)
                                                 "started, or its node is not heard"});
     }
     return HTTP_LATER;
-}
-
-/* One line of an explanation: "what: text". */
-MYR_PRINTF(3, 4)
-static void put_line(struct myr_json *json, const char *what, const char *fmt, ...)
-{
-    char text[400], line[450];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof(text), fmt, args);
-    va_end(args);
-    snprintf(line, sizeof(line), "%s: %s", what, text);
-    myr_json_text(json, NULL, line);
-}
-
-/* Where the nodes that may take jobs could not hold it even if they were empty, that comes first.
- */
-static bool put_cluster(const struct server *server, uint32_t id, struct myr_json *json)
-{
-    struct myr_control_job job = rows_job_view(server, id);
-    uint32_t states[MYR_NODE_STATES] = {}, usable = 0;
-    for (uint32_t n = 0; n < server->rows.node_count; n++) {
-        struct myr_control_node node = myr_control_node(server->control, n);
-        MYR_ASSERT(node.state < MYR_NODE_STATES);
-        states[node.state]++;
-        usable += node.usable;
-    }
-    if (job.state != MYR_CONTROL_QUEUED ||
-        (uint64_t)usable * server->config.gpus_per_node >= job.spec.gpus) {
-        return false;
-    }
-    put_line(json, "cluster",
-             "%s of %s may take jobs, too few for %s: %s drained or being drained, %s in repair, "
-             "%s suspect, %s joining or under test, %s never came",
-             MYR_GROUPED(usable), MYR_COUNT(server->rows.node_count, "node"),
-             MYR_COUNT(job.spec.gpus, "GPU"),
-             MYR_GROUPED(states[MYR_NODE_DRAINED] + states[MYR_NODE_DRAINING]),
-             MYR_GROUPED(states[MYR_NODE_REPAIR]), MYR_GROUPED(states[MYR_NODE_SUSPECT]),
-             MYR_GROUPED(states[MYR_NODE_JOINING] + states[MYR_NODE_CHECKING]),
-             MYR_GROUPED(states[MYR_NODE_UNKNOWN]));
-    return true;
-}
-
-static void put_node_name(const void *context, uint32_t node, struct myr_buf *ret)
-{
-    const struct server *server = context;
-    MYR_ASSERT(node < server->rows.node_count);
-    myr_buf_puts(ret, server->rows.nodes[node].name);
-}
-
-/* What the core says, with what it does not know: the time and the nodes' names, how ranks ended,
- * and nodes that are missing. */
-int api_explain(struct request *request, struct myr_buf *ret, struct myr_err *err)
-{
-    struct server *server = request->server;
-    struct myr_explanation why;
-    char name[32];
-    uint32_t id;
-    struct myr_json json;
-    MYR_TRY(request_job(request, &id, err));
-    snprintf(name, sizeof(name), "job/%u", id);
-    const struct job_row *row = rows_job(server, id);
-    MYR_ASSERT(row); /* request_job() has found it */
-    bool forgotten = myr_control_job(server->control, id).forgotten;
-    struct myr_explain_asker asker = {core_ms(server), row->submitted_ms, {put_node_name, server}};
-    MYR_TRY(myr_control_explain(server->control, name, &asker, &why, err));
-    myr_json_init(&json, ret, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_u64(&json, "id", id);
-    myr_json_list(&json, "why");
-    /* How ranks ended is in the row: the core only counts failures. */
-    if (row->reason[0] && row->state >= MYR_CONTROL_DONE) {
-        put_line(&json, "ended", "%s", row->reason);
-    } else if (row->reason[0] && row->state != MYR_CONTROL_RUNNING) {
-        put_line(&json, "last failure", "%s", row->reason);
-    }
-    bool lacks = put_cluster(server, id, &json);
-    if (forgotten) {
-        put_line(&json, "state", "%s", myr_control_job_state_name(row->last.state));
-        why.count = 0;
-    }
-    for (uint32_t i = 0; i < why.count; i++) {
-        if (lacks && strcmp(why.facts[i].what, "waits") == 0) {
-            continue; /* the queue sees the same from further away */
-        }
-        char line[MYR_EXPLAIN_TEXT + 48];
-        snprintf(line, sizeof(line), "%s: %s", why.facts[i].what, why.facts[i].is);
-        myr_json_text(&json, NULL, line);
-    }
-    myr_json_end(&json);
-    myr_json_end(&json);
-    return MYR_OK;
-}
-
-/* In the order in which they were submitted; who is next depends on what becomes free. */
-int api_queue(struct request *request, struct myr_buf *ret, struct myr_err *err)
-{
-    struct server *server = request->server;
-    struct myr_json json;
-    uint32_t listed = 0;
-    (void)err;
-    /* Asked of a copy: the answer changes nothing. */
-    struct myr_control *copy = myr_control_fork(server->control);
-    int64_t now_ms = core_ms(server);
-    myr_json_init(&json, ret, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_list(&json, "queue");
-    for (uint32_t id = 0; id < myr_control_jobs(copy) && listed < JOBS_LISTED; id++) {
-        struct myr_control_job job = myr_control_job(copy, id);
-        const struct job_row *row = rows_job(server, id);
-        if (job.state != MYR_CONTROL_QUEUED || !row) {
-            continue;
-        }
-        myr_json_object(&json, NULL);
-        myr_json_u64(&json, "id", id);
-        myr_json_text(&json, "name", row->name);
-        myr_json_text(&json, "tenant", tenant_of(server, row));
-        myr_json_u64(&json, "gpus", job.spec.gpus);
-        myr_json_i64(&json, "priority", job.spec.priority);
-        myr_json_double(&json, "waited_s", (double)(now_ms - row->submitted_ms) / 1e3, 1);
-        /* Only for the first fifty: each reason is worked out on the copy. */
-        myr_json_text(&json, "reason", listed < 50 ? myr_control_waits(copy, id) : "");
-        myr_json_end(&json);
-        listed++;
-    }
-    myr_json_end(&json);
-    myr_json_end(&json);
-    myr_control_free(copy);
-    return MYR_OK;
 }
