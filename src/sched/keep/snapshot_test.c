@@ -146,7 +146,10 @@ static void lengths_that_contradict_themselves_are_refused(void **state)
         int64_t good, bad;
     } cases[] = {{&l->counts[3][9], 4, l->counts[3][9], l->counts[3][9] + 1},
                  {&l->totals[3], 4, l->totals[3], l->totals[3] + 1},
+                 {&l->asked[3], 4, l->totals[3], l->totals[3] + 1},
                  {&l->told[32], 4, l->totals[32], l->totals[32] + 1},
+                 {&l->end_s[5], 8, 0, -1},
+                 {&l->end_s[32], 8, INT64_C(1) << 60, (INT64_C(1) << 60) + 1},
                  {&l->cost[0][0], 1, LENGTH_BUCKETS, LENGTH_BUCKETS + 1},
                  {&l->cost[32][LENGTH_BUCKETS - 1], 1, LENGTH_BUCKETS, LENGTH_BUCKETS + 1}};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {

@@ -3,17 +3,11 @@
 #include "queue/state.h"
 
 /*
- * Who has waited too long has nodes held: nothing new starts on them, so some day they are free.
- * Gangs and jobs of one node are served apart, each kind in the order in which its jobs are due:
- * else a flood of small ones that are due would stand before every gang, and the other way round.
- *
- * More nodes are held than are needed, HOLD_TIMES as many: the half of them that drains first is
- * enough. Were it only as many, the gang would wait for the one that drains last: with eight jobs
- * of equal mean length on each of 41 nodes four times as long, and more GPU time would stand idle
- * for it. Of each kind one job at a time has nodes held, and others beside it, HOLDS_MAX in all, as
- * long as one part of the cluster in HOLD_SHARE holds all of them.
+ * One part of the cluster in so many is held for gangs beside the first. Nodes are chosen anew
+ * after CHOOSE_S: every time would cost a look at all nodes for each decision. A gang whose drain
+ * cannot be afforded asks again after ASK_S. Large gangs are rare where none has run for RARE_S.
  */
-enum { HOLD_TIMES = 2, HOLD_SHARE = 8, HOLDS_MAX = 8, SCAN_S = 60 };
+enum { HOLD_SHARE = 8, CHOOSE_S = 60, ASK_S = 300, RARE_S = 24 * 3600 };
 
 void queue_set_held(struct myr_queue *q, const struct hold *hold, bool held)
 {
@@ -62,6 +56,37 @@ struct choice {
     int64_t ready_s;
 };
 
+/* The 'wanted' open nodes of a group that are free soonest, in that order; returns how many. */
+static uint32_t pick_in_group(const struct myr_queue *q, uint32_t id, uint32_t group,
+                              uint32_t wanted, struct choice *ret)
+{
+    uint32_t first = group * q->shape.group_nodes, end = first + q->shape.group_nodes, count = 0;
+    MYR_ASSERT(wanted > 0);
+    MYR_ASSERT(wanted <= q->shape.group_nodes);
+    MYR_ASSERT(first < q->shape.nodes);
+    end = end < q->shape.nodes ? end : q->shape.nodes;
+    for (uint32_t node = first; node < end; node++) {
+        if (q->closed[node] || !queue_suits(q, queue_job(q, id), node)) {
+            continue;
+        }
+        struct choice choice = {node, queue_ready_s(q, node)};
+        /* Inserted in order; what falls off the end is not among the wanted. */
+        uint32_t at = count;
+        for (; at > 0 && ret[at - 1].ready_s > choice.ready_s; at--) {
+            if (at < wanted) {
+                ret[at] = ret[at - 1];
+            }
+        }
+        if (at < wanted) {
+            ret[at] = choice;
+            count += count < wanted;
+        }
+    }
+    MYR_ASSERT(count <= wanted);
+    MYR_SLOW_ASSERT(count < 2 || ret[count - 2].ready_s <= ret[count - 1].ready_s);
+    return count;
+}
+
 /* The order by time and number is total, so the choice is the same on every machine. */
 static bool ready_before(const struct choice *x, const struct choice *y)
 {
@@ -104,8 +129,8 @@ static void select_first(struct choice *all, uint32_t count, uint32_t wanted)
     }
 }
 
-/* The nodes that are likely to be ready first, wherever they are. */
-static void pick_nodes(struct myr_queue *q, struct hold *hold, uint32_t needed)
+/* Wherever they are: the nodes that are likely to be ready first. */
+static void pick_anywhere(struct myr_queue *q, struct hold *hold, uint32_t needed)
 {
     struct choice *all = myr_xcalloc(q->shape.nodes, sizeof(*all));
     uint32_t count = 0;
@@ -124,6 +149,45 @@ static void pick_nodes(struct myr_queue *q, struct hold *hold, uint32_t needed)
         queue_close_node(q, all[i].node, CLOSED_HOLD, true);
     }
     free(all);
+}
+
+/* Group by group: each time the one that is likely to be ready first. */
+static void pick_groups(struct myr_queue *q, struct hold *hold, uint32_t needed)
+{
+    uint32_t per = q->shape.group_nodes, groups = (q->shape.nodes + per - 1) / per;
+    struct choice *picked = myr_xcalloc(per, sizeof(*picked));
+    struct choice *best = myr_xcalloc(per, sizeof(*best));
+    MYR_ASSERT(hold->nodes.count == 0);
+    MYR_ASSERT(needed > 0);
+    MYR_ASSERT(needed <= q->shape.nodes);
+    while (needed > 0) {
+        uint32_t wanted = needed < per ? needed : per, best_count = 0;
+        for (uint32_t g = 0; g < groups; g++) {
+            uint32_t count = pick_in_group(q, hold->job, g, wanted, picked);
+            /*
+             * The group with most of what is wanted, then the one whose last
+             * node is ready first.
+             */
+            if (count > best_count || (count && count == best_count &&
+                                       picked[count - 1].ready_s < best[count - 1].ready_s)) {
+                memcpy(best, picked, count * sizeof(*best));
+                best_count = count;
+            }
+        }
+        if (best_count == 0) {
+            break;
+        }
+        MYR_ASSERT(best_count <= wanted);
+        for (uint32_t i = 0; i < best_count; i++) {
+            MYR_ASSERT(!q->closed[best[i].node]);
+            queue_close_node(q, best[i].node, CLOSED_HOLD, true);
+            myr_vec_push(&hold->nodes, best[i].node);
+        }
+        MYR_ASSERT(best_count <= needed);
+        needed -= best_count;
+    }
+    free(picked);
+    free(best);
 }
 
 /* Open, empty and of use to the job. */
@@ -169,109 +233,141 @@ static bool keep_nodes(struct myr_queue *q, struct hold *hold, uint32_t needed)
     return true;
 }
 
-/* How many nodes are held for a job: as many as needed where it may stop what does not drain. */
-static uint32_t wanted_nodes(const struct myr_queue *q, uint32_t id)
-{
-    uint32_t needed = queue_nodes_of(q, queue_job(q, id));
-    MYR_ASSERT(needed > 0);
-    if (q->policy.preempt) {
-        return needed;
-    }
-    return needed < q->shape.nodes / HOLD_TIMES ? needed * HOLD_TIMES : q->shape.nodes;
-}
-
 /*
- * Chosen once, by likely ends; then the nodes stay, or the likeliest ones might change for ever,
- * but for those that come free by luck, which count at once. The hold's nodes are open when this is
- * called.
+ * Chooses the nodes anew if anything has ended: what is free now counts at once. The nodes of an
+ * overdue job stay: nothing new starts on them, so they are free some day, whereas the likeliest
+ * ones may change for ever. The hold's nodes are open when this is called.
  */
 static void choose_nodes(struct myr_queue *q, struct hold *hold)
 {
     MYR_ASSERT(queue_job(q, hold->job)->state == MYR_JOB_WAITS);
-    uint32_t wanted = wanted_nodes(q, hold->job);
+    uint32_t gpus = queue_job(q, hold->job)->spec.gpus;
+    uint32_t needed = queue_nodes_of(q, queue_job(q, hold->job));
+    bool anywhere = queue_waited_s(q, hold->job) >= queue_locality_s(q, gpus, q->policy.spread_s);
     /* Nothing has ended since, so the same nodes would be chosen again. */
-    if (hold->chosen == q->ends && hold->nodes.count >= wanted) {
+    if (hold->chosen == q->ends && hold->anywhere == anywhere) {
         queue_set_held(q, hold, true);
         return;
     }
     /* UINT64_MAX: never chosen so far. */
+    MYR_ASSERT(needed > 0 && needed <= q->shape.nodes);
+    bool late = hold->chosen == UINT64_MAX || q->now_s - hold->chosen_s >= CHOOSE_S;
+    MYR_ASSERT(hold->chosen == UINT64_MAX || hold->chosen_s <= q->now_s);
     hold->chosen = q->ends;
-    if (!keep_nodes(q, hold, wanted)) {
-        hold->nodes.count = 0;
-        pick_nodes(q, hold, wanted);
+    hold->anywhere = anywhere;
+    if ((!late || queue_overdue(q, hold->job)) && keep_nodes(q, hold, needed)) {
+        return;
     }
-}
-
-enum hold_kind { HOLD_GANGS, HOLD_SMALL, HOLD_KINDS };
-
-static enum hold_kind kind_of(const struct myr_queue *q, uint32_t gpus)
-{
-    return queue_is_gang(q, gpus) ? HOLD_GANGS : HOLD_SMALL;
-}
-
-/* What decides who of two that are due has nodes held first; each beside the next. */
-struct rank {
-    int32_t priority;
-    uint32_t excess;
-    int64_t since_s;
-    uint32_t job; /* MYR_NONE: nobody */
-};
-
-static bool ranks_before(const struct rank *a, const struct rank *b)
-{
-    if (b->job == MYR_NONE || a->priority != b->priority) {
-        return b->job == MYR_NONE || a->priority > b->priority;
+    hold->chosen_s = q->now_s;
+    hold->nodes.count = 0;
+    if (anywhere) {
+        pick_anywhere(q, hold, needed);
+    } else {
+        pick_groups(q, hold, needed);
     }
-    if (a->excess != b->excess) {
-        return a->excess < b->excess;
-    }
-    return a->since_s != b->since_s ? a->since_s < b->since_s : a->job < b->job;
-}
-
-/* The first of a line that has no nodes held and has waited since 'until_s'; or MYR_NONE. */
-static uint32_t first_without(const struct myr_queue *q, const struct line *line, int64_t until_s)
-{
-    uint32_t id = line->first;
-    while (id != MYR_NONE && queue_job(q, id)->since_s <= until_s && queue_has_hold(q, id)) {
-        id = queue_job(q, id)->next;
-    }
-    return id != MYR_NONE && queue_job(q, id)->since_s <= until_s ? id : MYR_NONE;
 }
 
 /*
- * Of each kind the job that is due before all others without nodes; or MYR_NONE. There may be ten
- * thousand lines: most are told by what stands in the line itself.
+ * Whether the nodes of a hold are likely to be free soon enough by themselves, and what stands idle
+ * until then is left of the policy's share. To stop what would run for long is no cheap room: who
+ * is stopped waits for as long as the gang runs.
  */
-static void next_to_hold(struct myr_queue *q, uint32_t ret[HOLD_KINDS])
+static bool can_afford(const struct myr_queue *q, const struct hold *hold)
 {
-    struct rank best[HOLD_KINDS] = {{.job = MYR_NONE}, {.job = MYR_NONE}};
-    int64_t until_s = q->now_s - queue_hold_s(q), soonest_s = q->now_s + SCAN_S;
-    bool fair = q->policy.order == MYR_ORDER_FAIR, none = true;
-    for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
-        const struct line *line = &q->lines.items[i];
-        if (line->since_s > until_s) {
-            /* What is usual may change, but nobody is due before the policy's patience. */
-            int64_t next_s = line->since_s + q->policy.patience_s;
-            soonest_s = next_s > q->now_s && next_s < soonest_s ? next_s : soonest_s;
-            none = false;
-            continue;
+    int64_t last_s = 0, longest_s = 0, sum_s = 0;
+    for (size_t i = 0; i < hold->nodes.count; i++) {
+        int64_t ready_s = queue_ready_s(q, hold->nodes.items[i]);
+        longest_s = ready_s > longest_s ? ready_s : longest_s;
+        if (q->policy.preempt && ready_s > q->policy.grace_s) {
+            ready_s = q->policy.grace_s; /* then it is stopped */
         }
-        none = false;
-        struct rank *of = &best[kind_of(q, line->gpus)];
-        struct rank rank = {line->priority, fair ? queue_excess(q, line->tenant) : 0, line->since_s,
-                            line->first};
-        if (!ranks_before(&rank, of)) {
-            continue;
+        last_s = ready_s > last_s ? ready_s : last_s;
+        MYR_ASSERT(ready_s <= longest_s);
+        sum_s += ready_s;
+    }
+    /* Each node stands idle from when it is ready until the last one is. */
+    int64_t idle = (last_s * (int64_t)hold->nodes.count - sum_s) * q->shape.gpus_per_node;
+    MYR_ASSERT(last_s >= 0 && idle >= 0);
+    return longest_s <= q->policy.drain_s && idle <= q->drain_left / 1000000;
+}
+
+/* Large gangs that wait, up to two. */
+static uint32_t large_waiting(const struct myr_queue *q)
+{
+    uint32_t count = 0;
+    for (size_t s = q->sizes.count; s-- > 0 && count < 2;) {
+        if (!queue_is_large(q, q->sizes.items[s].gpus, 2)) {
+            break;
         }
-        rank.job = first_without(q, line, until_s);
-        rank.since_s = rank.job == MYR_NONE ? 0 : queue_job(q, rank.job)->since_s;
-        if (rank.job != MYR_NONE && ranks_before(&rank, of)) {
-            *of = rank;
+        for (uint32_t i = q->sizes.items[s].first; i != MYR_NONE && count < 2;
+             i = q->lines.items[i].next_alike) {
+            /* A line of several jobs counts as two: more than one is all that is asked. */
+            MYR_SLOW_ASSERT(q->lines.items[i].first != MYR_NONE);
+            count += q->lines.items[i].first == q->lines.items[i].last ? 1 : 2;
         }
     }
-    ret[HOLD_GANGS] = best[HOLD_GANGS].job;
-    ret[HOLD_SMALL] = best[HOLD_SMALL].job;
-    q->hold_scan_s = none ? INT64_MAX : soonest_s; /* whoever comes makes it sooner */
+    MYR_ASSERT(count <= 3);
+    return count;
+}
+
+/* Of two that are due: who is further below its share, then who has waited longer. */
+static bool held_before(const struct myr_queue *q, uint32_t id, uint32_t other)
+{
+    MYR_ASSERT(id != other);
+    MYR_SLOW_ASSERT(!queue_outranks(q, id, other) || !queue_outranks(q, other, id));
+    if (queue_outranks(q, id, other) || queue_outranks(q, other, id)) {
+        return queue_outranks(q, id, other);
+    }
+    return queue_job(q, id)->since_s < queue_job(q, other)->since_s;
+}
+
+/*
+ * The job that has waited longest and has no nodes held for it: an overdue one of any size (a whole
+ * node may never come free by itself among small jobs), else a large gang beyond 'hold'. Where
+ * another large one runs or waits, or did a while ago, the end of one makes room for the next at no
+ * cost, and first-fit serves them well enough: then nothing is held for one before it is strict.
+ */
+static uint32_t next_to_hold(struct myr_queue *q)
+{
+    uint32_t best = MYR_NONE;
+    int64_t soonest_s = INT64_MAX;
+    bool best_due = false;
+    /* Whether this gang would be the only large one for a day. */
+    bool alone = q->big_runs == 0 && large_waiting(q) < 2 &&
+                 q->now_s - (int64_t)q->big_last_min * 60 >= RARE_S;
+    for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
+        const struct line *line = &q->lines.items[i];
+        int64_t after_s = queue_hold_s(q, line->gpus);
+        for (uint32_t id = line->first; id != MYR_NONE; id = queue_job(q, id)->next) {
+            MYR_SLOW_ASSERT(queue_job(q, id)->state == MYR_JOB_WAITS);
+            int64_t since_s = queue_job(q, id)->since_s;
+            int64_t due_s = queue_after_s(since_s, after_s);
+            if (due_s > q->now_s) {
+                soonest_s = due_s < soonest_s ? due_s : soonest_s;
+                break; /* those behind it have waited less */
+            }
+            bool due = queue_strict(q, id);
+            if (!due &&
+                (q->now_s < q->hold_retry_s || (!alone && queue_is_large(q, line->gpus, 2)))) {
+                /* It is due and only has to wait for leave: the next scan must not pass it by. */
+                soonest_s = q->now_s;
+                break;
+            }
+            if (queue_has_hold(q, id)) {
+                continue;
+            }
+            soonest_s = q->now_s;
+            if (best == MYR_NONE || due > best_due ||
+                (due == best_due && held_before(q, id, best))) {
+                best = id;
+                best_due = due;
+            }
+            break; /* those behind it have waited less */
+        }
+    }
+    q->hold_scan_s = soonest_s;
+    MYR_ASSERT(best == MYR_NONE || soonest_s == q->now_s);
+    return best;
 }
 
 bool queue_drop_holds(struct myr_queue *q)
@@ -290,20 +386,23 @@ bool queue_drop_holds(struct myr_queue *q)
 }
 
 /*
- * What is held for jobs that have to give way to this one anyway: they would hold it up for as long
- * as others go before them.
+ * What is held for jobs that have to give way to this one anyway; returns the nodes. They would
+ * hold it up for as long as others go before them.
  */
-static void drop_outranked(struct myr_queue *q, uint32_t id)
+static size_t drop_outranked(struct myr_queue *q, uint32_t id)
 {
+    size_t nodes = 0;
     for (size_t i = 0; i < q->holds.count;) {
         if (!queue_outranks(q, id, q->holds.items[i].job)) {
             i++;
             continue;
         }
         MYR_ASSERT(q->holds.items[i].job != id); /* nobody outranks itself */
+        nodes += q->holds.items[i].nodes.count;
         queue_set_held(q, &q->holds.items[i], false);
         remove_hold(q, i);
     }
+    return nodes;
 }
 
 void queue_hold_place(struct myr_queue *q, uint32_t id, const struct myr_share *shares,
@@ -331,82 +430,59 @@ const struct hold *queue_hold_of(const struct myr_queue *q, uint32_t id)
     return NULL;
 }
 
-/*
- * Whether there is room for one more hold of this kind beside what is held for others, but for
- * those who have to give way to it: their nodes are its own to take.
- */
-static bool has_room(const struct myr_queue *q, uint32_t id)
+/* No nodes are to be had for a large gang now. */
+static void ask_later(struct myr_queue *q)
 {
-    enum hold_kind kind = kind_of(q, queue_job(q, id)->spec.gpus);
-    size_t nodes = wanted_nodes(q, id), count = 0;
-    for (size_t i = 0; i < q->holds.count; i++) {
-        const struct hold *hold = &q->holds.items[i];
-        if (kind_of(q, queue_job(q, hold->job)->spec.gpus) == kind &&
-            !queue_job(q, hold->job)->broken && !queue_outranks(q, id, hold->job)) {
-            nodes += hold->nodes.count;
-            count++;
-        }
-    }
-    return count == 0 || (count < HOLDS_MAX && nodes <= q->shape.nodes / HOLD_SHARE);
-}
-
-static void open_hold(struct myr_queue *q, uint32_t id)
-{
-    struct hold hold = {.job = id, .chosen = UINT64_MAX, .since_s = q->now_s};
-    MYR_ASSERT(!queue_has_hold(q, id));
-    choose_nodes(q, &hold);
-    myr_vec_push(&q->holds, hold);
-    /* A gang may stop others from now on: it looks for them at once. */
-    uint32_t line = queue_job(q, id)->line;
-    bool gang = queue_is_gang(q, q->lines.items[line].gpus);
-    queue_job(q, id)->retry_s = gang ? 0 : queue_job(q, id)->retry_s;
-    if (gang && q->lines.items[line].first == id) {
-        queue_first_changed(q, line);
-    }
+    q->hold_retry_s = q->now_s + ASK_S;
+    MYR_ASSERT(q->hold_retry_s > q->now_s);
+    queue_wake_at(q, q->hold_retry_s);
 }
 
 /* Nodes are held for who has waited long enough; what is held stands idle as it drains. */
 static void open_holds(struct myr_queue *q)
 {
-    bool more = q->now_s >= q->hold_scan_s;
-    while (more) {
-        uint32_t next[HOLD_KINDS];
-        next_to_hold(q, next);
-        more = false;
-        for (uint32_t k = 0; k < HOLD_KINDS; k++) {
-            /* Who may start now does so without nodes held for it. */
-            if (next[k] == MYR_NONE || queue_may_start(q, next[k])) {
-                continue;
-            }
-            if (has_room(q, next[k])) {
-                drop_outranked(q, next[k]);
-                MYR_PROBE("nodes are to be held for a gang");
-                open_hold(q, next[k]);
-                more = true;
-            }
-        }
+    size_t held = 0;
+    if (q->now_s < q->hold_scan_s) {
+        return;
     }
-}
-
-/*
- * A hold is over: those that lack nodes choose before anybody who comes anew, or jobs of one node
- * would hand the same one on to each other for ever while a gang of the whole cluster waits for it.
- */
-static void fill_holds(struct myr_queue *q)
-{
     for (size_t i = 0; i < q->holds.count; i++) {
-        struct hold *hold = &q->holds.items[i];
-        if (!queue_job(q, hold->job)->broken && hold->nodes.count < wanted_nodes(q, hold->job)) {
-            queue_set_held(q, hold, false);
-            choose_nodes(q, hold);
+        held += q->holds.items[i].nodes.count;
+    }
+    while (q->holds.count < q->policy.holds_max) {
+        uint32_t id = next_to_hold(q);
+        /* Who may start now does so without nodes held for it. */
+        if (id == MYR_NONE || queue_may_start(q, id)) {
+            return;
+        }
+        MYR_ASSERT(!queue_has_hold(q, id));
+        size_t dropped = queue_strict(q, id) ? drop_outranked(q, id) : 0;
+        MYR_PROBE("nodes are to be held for a gang");
+        MYR_ASSERT(dropped <= held);
+        held -= dropped;
+        uint32_t needed = queue_nodes_of(q, queue_job(q, id));
+        if (q->holds.count && needed + held > q->shape.nodes / HOLD_SHARE) {
+            return; /* one gang at a time if it is large */
+        }
+        struct hold hold = {.job = id, .chosen = UINT64_MAX, .since_s = q->now_s};
+        choose_nodes(q, &hold);
+        MYR_ASSERT(hold.nodes.count <= needed);
+        if (!queue_strict(q, id) && !can_afford(q, &hold)) {
+            queue_set_held(q, &hold, false);
+            myr_vec_done(&hold.nodes);
+            ask_later(q);
+            continue; /* a strict one needs no leave */
+        }
+        held += needed;
+        myr_vec_push(&q->holds, hold);
+        /* By then it may stop what is left on its nodes. */
+        if (q->policy.preempt) {
+            queue_wake_at(q, q->now_s + q->policy.grace_s);
         }
     }
-    q->hold_scan_s = q->now_s; /* the next one may have its nodes */
 }
 
 void queue_serve_holds(struct myr_queue *q)
 {
-    bool any_over = false;
     for (size_t i = 0; i < q->holds.count;) {
         struct hold *hold = &q->holds.items[i];
         uint32_t id = hold->job;
@@ -420,6 +496,10 @@ void queue_serve_holds(struct myr_queue *q)
                 over = true;
             } else if (queue_job(q, id)->broken) {
                 queue_set_held(q, hold, true); /* they were its own, and stay the same */
+            } else if (q->drain_left < 0 && !queue_strict(q, id)) {
+                MYR_PROBE("a hold has cost too much");
+                over = true; /* all that was saved is spent: it would cost the others too much */
+                ask_later(q);
             } else {
                 choose_nodes(q, hold);
             }
@@ -427,15 +507,11 @@ void queue_serve_holds(struct myr_queue *q)
         if (over) {
             MYR_ASSERT(q->holds.items[i].job == id);
             remove_hold(q, i);
-            any_over = true;
         } else {
             i++;
         }
     }
-    if (any_over) {
-        fill_holds(q);
-    }
-    if (q->policy.patience_s > 0) {
+    if (q->policy.hold_s > 0 || q->policy.patience_s > 0) {
         open_holds(q);
     }
 }
@@ -463,14 +539,15 @@ void queue_lift_holds(struct myr_queue *q, uint32_t id, int32_t priority, bool l
     }
 }
 
-bool queue_may_use_held(const struct myr_queue *q, uint32_t id)
+int64_t queue_held_s(const struct myr_queue *q, uint32_t id)
 {
     for (size_t i = 0; i < q->holds.count; i++) {
-        if (gives_way(q, q->holds.items[i].job, id, queue_job(q, id)->spec.priority)) {
-            return true;
+        if (q->holds.items[i].job == id) {
+            MYR_ASSERT(q->holds.items[i].since_s <= q->now_s);
+            return q->now_s - q->holds.items[i].since_s;
         }
     }
-    return false;
+    return -1;
 }
 
 void queue_drop_hold(struct myr_queue *q, uint32_t id)

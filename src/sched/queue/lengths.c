@@ -5,14 +5,14 @@
 #include "queue/state.h"
 
 /*
- * What has ended says how long jobs of a size run: the queue knows no job's length, and who is to
- * be stopped for whom depends on what is likely left of both. Counts in buckets, four to an octave,
- * so that the same ends give the same answer everywhere.
+ * What has ended says how long jobs of a size run. The queue knows no job's length, but most of a
+ * size class may be over in minutes: those can use nodes that will be needed hours from now. Counts
+ * in buckets, four to an octave, so that the same ends give the same answer everywhere.
  */
 enum {
     ENOUGH = 24, /* ends of a class that say more about it than those of all classes */
-    FEW = 8,     /* ends say nothing about how long those run that outlive them */
     ONE_IN = 16, /* runs longer than the length that is told */
+    FEW = 8,     /* ends say nothing about how long those run that outlive them */
     AGAIN = 32,  /* it is found anew when a class has grown by one part in so many */
 };
 
@@ -72,18 +72,26 @@ static bool has_grown(uint32_t total, uint32_t found)
     return found == 0 || total - found > total / AGAIN;
 }
 
-int64_t queue_lengths_end_s(const struct lengths *l, uint32_t gpus)
+int64_t queue_lengths_end_s(struct lengths *l, uint32_t gpus)
 {
-    uint32_t class = telling_class(l, gpus), bucket = LENGTH_BUCKETS;
+    uint32_t class = telling_class(l, gpus);
     if (class == LENGTH_CLASSES) {
         return INT64_MAX;
     }
-    uint64_t longer = 0, total = l->totals[class];
-    while (bucket > 0 && (longer + l->counts[class][bucket - 1]) * ONE_IN <= total) {
-        longer += l->counts[class][--bucket];
+    uint32_t total = l->totals[class];
+    /* Lengths change slowly while jobs end all the time, so the last answer does for a while. */
+    if (has_grown(total, l->asked[class])) {
+        uint64_t longer = 0;
+        uint32_t bucket = LENGTH_BUCKETS;
+        while (bucket > 0 && (longer + l->counts[class][bucket - 1]) * ONE_IN <= total) {
+            longer += l->counts[class][--bucket];
+        }
+        MYR_ASSERT(longer * ONE_IN <= total);
+        l->end_s[class] = bucket ? bucket_end_s(bucket - 1) : 0;
+        l->asked[class] = total;
     }
-    MYR_ASSERT(longer * ONE_IN <= total);
-    return bucket ? bucket_end_s(bucket - 1) : 0;
+    MYR_ASSERT(l->end_s[class] >= 0);
+    return l->end_s[class];
 }
 
 static_assert(LENGTH_BUCKETS < UINT8_MAX, "a bucket in a byte");

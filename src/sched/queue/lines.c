@@ -198,7 +198,7 @@ static void line_up(struct myr_queue *q, uint32_t id)
         queue_first_changed(q, job->line);
     }
     /* The next scan for holds must not be later than this job's turn. */
-    int64_t due_s = queue_after_s(job->since_s, q->policy.patience_s);
+    int64_t due_s = queue_after_s(job->since_s, queue_hold_s(q, job->spec.gpus));
     if (due_s < q->hold_scan_s) {
         q->hold_scan_s = due_s;
     }
@@ -271,8 +271,12 @@ static void wake_for(struct myr_queue *q, uint32_t id)
     const struct qjob *job = queue_job(q, id);
     uint32_t gpus = job->spec.gpus;
     bool gang = queue_is_gang(q, gpus);
-    const int64_t after[] = {q->policy.patience_s,
-                             gang ? queue_locality_s(q, gpus, q->policy.locality_s) : 0};
+    /* Twice a patience that is almost for ever would overflow. */
+    bool patient = q->policy.patience_s < INT64_MAX / 4;
+    const int64_t after[] = {queue_hold_s(q, gpus), q->policy.patience_s,
+                             patient ? 2 * q->policy.patience_s : 0,
+                             gang ? queue_locality_s(q, gpus, q->policy.locality_s) : 0,
+                             gang ? queue_locality_s(q, gpus, q->policy.spread_s) : 0};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(after); i++) {
         int64_t time_s = queue_after_s(job->since_s, after[i]);
         if (after[i] > 0 && time_s < INT64_MAX && time_s > q->now_s) {

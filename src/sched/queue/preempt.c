@@ -3,11 +3,11 @@
 #include "queue/state.h"
 
 /*
- * Searches are repeated after RETRY_S, and less often the longer a job has waited in vain: after
- * one part of that in RETRY_SHARE, where nodes are held for it in four times as many. Work worth
- * WORTH_S of a job's GPUs may be lost for it at once.
+ * Searches are repeated after RETRY_S, and less often the longer a job has waited in vain, but
+ * after RETRY_HELD_S with nodes held, where guests come and go. Work worth WORTH_S of a job's GPUs
+ * may be lost for it at once.
  */
-enum { RETRY_S = 60, RETRY_SHARE = 16, RETRY_HELD_SHARE = 64, WORTH_S = 900 };
+enum { RETRY_S = 60, RETRY_SHARE = 16, RETRY_HELD_S = 600, RETRY_HELD_SHARE = 4096, WORTH_S = 900 };
 
 /*
  * A search looks at every node: so many nodes are looked at in one decision, and the other searches
@@ -17,10 +17,6 @@ enum { LOOKS_MAX = 1 << 16 };
 
 /* Gangs of one part of the cluster in so many are not stopped for a smaller equal. */
 enum { BIG_PART = 4, HALF_PART = 2 };
-
-/* A gang that has waited too long stops what came before it too, if that is so many times smaller.
- */
-enum { SMALLER_TIMES = 4 };
 
 /*
  * Equals are stopped for a job where so many times as many jobs are likely to end in the same time
@@ -39,7 +35,7 @@ struct claim {
     bool by_level;            /* it may stop jobs of its own priority too */
     bool anyone;              /* to see what it would take */
     bool early;               /* it has not waited long enough to stop its equals */
-    bool due;                 /* a gang that has waited too long: it stops whom it has to */
+    bool graced; /* nodes were held for it long enough: it may stop what has just begun too */
 };
 
 /* Whether the victim's tenant is that much further beyond its share than the claimant's. */
@@ -59,18 +55,6 @@ static int64_t cost_of(const struct myr_queue *q, const struct qjob *job)
     return queue_lengths_cost_s(q->lengths, job->spec.gpus, job->saved_s + queue_worked_s(q, job));
 }
 
-/*
- * Whom a gang that has waited too long stops, whatever that costs: who came later, and who is so
- * much smaller that gangs would never run if they waited for such. Nobody larger, and no gang like
- * it that came before: so two gangs never stop each other in turn, and the oldest always goes on.
- */
-static bool gives_way_when_due(const struct claim *claim, const struct qjob *victim)
-{
-    MYR_SLOW_ASSERT(victim->id != claim->job);
-    return victim->id > claim->job ? victim->spec.gpus <= claim->gpus
-                                   : victim->spec.gpus < claim->gpus / SMALLER_TIMES;
-}
-
 /* Reasons not to, from the cheapest to find to the dearest; who is left may be stopped. */
 static bool may_stop(const struct myr_queue *q, const struct claim *claim,
                      const struct qjob *victim)
@@ -86,12 +70,9 @@ static bool may_stop(const struct myr_queue *q, const struct claim *claim,
     if (victim->spec.priority != claim->priority) {
         return victim->spec.priority < claim->priority;
     }
-    /* Equals are stopped by level alone, and after a wait. */
-    if (!claim->by_level || claim->early) {
+    /* Equals are stopped by level alone, after a wait, or once nodes were held for long. */
+    if (!claim->by_level || (claim->early && !claim->graced)) {
         return false;
-    }
-    if (claim->due) {
-        return victim->guest_of == claim->job || gives_way_when_due(claim, victim);
     }
     if (q->policy.yield_s > 0 && victim->since_s >= q->policy.yield_s &&
         !floods(q, claim, victim)) {
@@ -100,7 +81,7 @@ static bool may_stop(const struct myr_queue *q, const struct claim *claim,
     if (claim->gpus < victim->spec.gpus && queue_is_large(q, victim->spec.gpus, BIG_PART)) {
         return false; /* so much room at once hardly ever comes again */
     }
-    if (victim->guest_of == claim->job) {
+    if (victim->guest_of == claim->job || claim->graced) {
         return true;
     }
     if (q->now_s - victim->start_s < q->policy.run_min_s) {
@@ -196,7 +177,7 @@ static bool ends_more(const struct myr_queue *q, const struct claim *claim)
 {
     enum { ONE = 1024 };
     int64_t sum = 0;
-    for (size_t i = 0; i < q->victims.count && !claim->due; i++) {
+    for (size_t i = 0; i < q->victims.count && !claim->graced; i++) {
         const struct qjob *victim = queue_job(q, q->victims.items[i]);
         MYR_ASSERT(queue_is_on(victim));
         if (victim->spec.priority == claim->priority && victim->guest_of != claim->job &&
@@ -212,18 +193,17 @@ static bool ends_more(const struct myr_queue *q, const struct claim *claim)
 
 /*
  * Whether the job is worth the work that others lose for it: little at first, more as it waits, and
- * all in all no more than the policy's share of the GPU time. Higher priority pays any price. What
- * a gang that has waited too long costs is counted too, but never refused: others lose less then.
+ * all in all no more than the policy's share of the GPU time. Higher priority pays any price.
  */
 static bool pay(struct myr_queue *q, const struct claim *claim, int64_t cost)
 {
     MYR_ASSERT(queue_waited_s(q, claim->job) >= 0);
-    bool worth = cost <= (int64_t)claim->gpus * (WORTH_S + queue_waited_s(q, claim->job)) &&
-                 cost * 1000 <= q->loss_left;
-    if (!worth && !claim->due) {
+    if (cost * 1000 > q->loss_left ||
+        cost > (int64_t)claim->gpus * (WORTH_S + queue_waited_s(q, claim->job))) {
         return false;
     }
     q->loss_left -= cost * 1000;
+    MYR_ASSERT(q->loss_left >= 0);
     return true;
 }
 
@@ -436,7 +416,14 @@ static int64_t retry_s(const struct myr_queue *q, uint32_t id)
 {
     int64_t waited_s = queue_waited_s(q, id);
     MYR_ASSERT(waited_s >= 0);
-    int64_t again_s = waited_s / (queue_has_hold(q, id) ? RETRY_HELD_SHARE : RETRY_SHARE);
+    int64_t again_s = waited_s / RETRY_SHARE;
+    if (queue_held_s(q, id) >= 0 && queue_is_large(q, queue_job(q, id)->spec.gpus, 2)) {
+        return RETRY_S; /* the cluster stands still for it */
+    }
+    if (queue_has_hold(q, id) && again_s > RETRY_HELD_S) {
+        int64_t rarely_s = waited_s / RETRY_HELD_SHARE; /* so that a wait of years has an end */
+        again_s = rarely_s > RETRY_HELD_S ? rarely_s : RETRY_HELD_S;
+    }
     return again_s > RETRY_S ? again_s : RETRY_S;
 }
 
@@ -452,11 +439,11 @@ static bool runs_below(const struct myr_queue *q, int32_t priority)
     return false;
 }
 
-/* A gang for which nodes are held need not wait for them to drain; broken: its own, with guests. */
-static bool is_due(const struct myr_queue *q, uint32_t id)
+/* Its nodes were held for long enough that it may stop whatever is left there; broken: guests. */
+static bool is_graced(const struct myr_queue *q, uint32_t id)
 {
-    return q->policy.preempt && queue_is_gang(q, queue_job(q, id)->spec.gpus) &&
-           !queue_job(q, id)->broken && queue_has_hold(q, id);
+    return q->policy.preempt && q->policy.grace_s > 0 && !queue_job(q, id)->broken &&
+           queue_held_s(q, id) >= q->policy.grace_s;
 }
 
 /*
@@ -534,8 +521,8 @@ static bool is_hopeless(struct myr_queue *q, uint32_t at)
     if (runs_below(q, line->priority)) {
         return false;
     }
-    if (line->reclaims || queue_may_use_held(q, id)) {
-        return false;
+    if (q->holds.count || line->reclaims) {
+        return false; /* nodes that are held may be its own, or give way to it */
     }
     if (early) {
         queue_ask_again(q, at, queue_job(q, id)->since_s + q->policy.stop_after_s);
@@ -563,7 +550,7 @@ static void try_line(struct myr_queue *q, uint32_t at)
                           .priority = line->priority,
                           .by_level = q->policy.preempt,
                           .early = queue_waited_s(q, line->first) < q->policy.stop_after_s,
-                          .due = is_due(q, line->first)};
+                          .graced = is_graced(q, line->first)};
     int64_t again_s = q->now_s + retry_s(q, claim.job);
     queue_lift_holds(q, claim.job, claim.priority, true);
     bool found = find_room(q, &claim) && ends_more(q, &claim);
@@ -579,7 +566,7 @@ static void try_line(struct myr_queue *q, uint32_t at)
         return;
     }
     /* Who may not stop equals yet, or may stop more than others, says nothing about them. */
-    if (!claim.early && !claim.due && cost > q->loss_left / 1000) {
+    if (!claim.early && !claim.graced && cost > q->loss_left / 1000) {
         note_vain(q, line, cost);
     }
     queue_ask_again(q, at, again_s);

@@ -169,7 +169,7 @@ struct excess {
 /* Nodes kept free for one gang. */
 struct hold {
     uint32_t job;
-    uint32_t unused;
+    uint32_t anywhere;         /* chosen without regard to groups */
     uint64_t chosen;           /* q->ends at that time */
     int64_t chosen_s, since_s; /* when; and since when nodes are held */
     MYR_VEC(uint32_t) nodes;
@@ -273,8 +273,9 @@ struct myr_queue {
     struct tries tries;
     struct myr_heap wakes; /* value: the job that it is for, or MYR_NONE */
     MYR_VEC(struct myr_decision) decisions;
-    bool handed;               /* the caller has them: the next one starts anew */
-    int32_t unused;            /* no gaps: states are compared byte by byte */
+    bool handed; /* the caller has them: the next one starts anew */
+    /* When a gang of a quarter ended last, or the first event; a gap in older programs' states. */
+    int32_t big_last_min;
     MYR_VEC(uint32_t) victims; /* scratch */
     MYR_VEC(uint32_t) nodes;   /* scratch */
     struct kind_count kinds;   /* scratch */
@@ -290,10 +291,10 @@ struct myr_queue {
     uint32_t priority_runs[2 * MYR_PRIORITY_MAX + 1]; /* running jobs */
     uint32_t big_runs;     /* running gangs of a quarter of the cluster or more */
     int64_t loss_left;     /* GPU seconds x 1000 that preemption may still cost */
-    int64_t usual_wait;    /* mean of those that started lately, in seconds x 1024 */
-    int64_t drained_gpu_s; /* idle on nodes that were held */
+    int64_t drain_left;    /* GPU seconds x 1000000 that may still stand idle on nodes held */
+    int64_t drained_gpu_s; /* that have */
     int64_t hold_scan_s;   /* nobody becomes due for a hold before this */
-    int64_t unused_hold;
+    int64_t hold_retry_s;  /* no large gang asks for nodes before this */
 };
 
 /* What is known of a job that is forgotten; read only. */
@@ -340,28 +341,30 @@ extern const struct flat_type queue_flat; /* keep/queue_flat.c */
 /* keep/sound.c: whether a state that was read can be worked with: no index leads outside. */
 bool queue_is_sound(const struct myr_queue *q);
 
-/* policy.c */
+/* policy.c: asks only, changes nothing. The minute that has begun, as far as it can be told: */
+int32_t queue_minute_of(int64_t time_s);
 uint32_t queue_level_of(const struct myr_queue *q, int64_t work_s);
 /* Work of a running job since it started, and the part of it that no checkpoint holds yet. */
 int64_t queue_worked_s(const struct myr_queue *q, const struct qjob *job);
 int64_t queue_unsaved_s(const struct myr_queue *q, const struct qjob *job);
 /* GPU seconds that are lost when it is stopped now. */
 int64_t queue_stop_cost(const struct myr_queue *q, const struct qjob *job);
+bool queue_overdue(const struct myr_queue *q, uint32_t id);
+/* The same for twice as long: whatever that costs. */
+bool queue_strict(const struct myr_queue *q, uint32_t id);
 /* A gang of one part of the cluster in so many, or more. */
 bool queue_is_large(const struct myr_queue *q, uint32_t gpus, uint32_t part);
 /*
- * How long a gang waits for the fewest groups. One group more matters
+ * How long a gang waits for the fewest groups, and has nodes held in them. One group more matters
  * less to a gang that needs many, and whole free groups by the dozen hardly ever come.
  */
 int64_t queue_locality_s(const struct myr_queue *q, uint32_t gpus, int64_t most_s);
 /*
- * A job that has waited so long has nodes held for it; INT64_MAX: never. The policy's patience, or
- * twice what jobs wait of late: nodes that drain stand idle, and where all wait long, each drain
- * more only adds to it. With preemption four times the patience at most.
+ * A job that has waited so long has nodes held for it; INT64_MAX: never. Half a cluster hardly ever
+ * comes free by itself, so waiting longer only adds to the wait; smaller ones mostly find room, and
+ * nodes that stand idle for them make everybody else wait.
  */
-int64_t queue_hold_s(const struct myr_queue *q);
-/* A job starts that has waited so long. */
-void queue_note_wait(struct myr_queue *q, int64_t waited_s);
+int64_t queue_hold_s(const struct myr_queue *q, uint32_t gpus);
 /*
  * How far the tenant and those above it are beyond their share, in octaves, the root's first: lower
  * goes first. Tenants count as equal until one runs twice what its weight gives it (less where
@@ -372,8 +375,8 @@ uint32_t queue_excess(const struct myr_queue *q, uint32_t tenant);
 /* lengths.c */
 struct lengths *queue_lengths_create(void);
 void queue_lengths_add(struct lengths *l, uint32_t gpus, int64_t seconds);
-/* Nearly all jobs of the size end within this; INT64_MAX: too few have ended to tell. */
-int64_t queue_lengths_end_s(const struct lengths *l, uint32_t gpus);
+/* Nearly all jobs of about this size were over by then; INT64_MAX: too few have ended. */
+int64_t queue_lengths_end_s(struct lengths *l, uint32_t gpus);
 /* Seconds that jobs of this size and age run for each of them that ends; 'age_s': too few tell. */
 int64_t queue_lengths_cost_s(struct lengths *l, uint32_t gpus, int64_t age_s);
 /* A length of those that ran for longer; 'chance' draws it. -1: too few have ended to tell. */
@@ -551,8 +554,8 @@ void queue_serve_holds(struct myr_queue *q);
  * to it: those of lower priority, and of tenants further beyond their share.
  */
 void queue_lift_holds(struct myr_queue *q, uint32_t id, int32_t priority, bool lifted);
-/* Whether any nodes are held for it, or for somebody who has to give way to it. */
-bool queue_may_use_held(const struct myr_queue *q, uint32_t id);
+/* How long nodes have been held for it; -1: none are. */
+int64_t queue_held_s(const struct myr_queue *q, uint32_t id);
 /* Forgets the hold of a job whose nodes are open. */
 void queue_drop_hold(struct myr_queue *q, uint32_t id);
 

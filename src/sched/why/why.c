@@ -135,7 +135,7 @@ static void explain(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_
     ret->own_nodes = queue_own_nodes(q, job->spec.tenant, &ret->own_free);
     /* Lines are ranked as of now, with the tenants' shares as they are. */
     ret->ahead = count_ahead(q, id);
-    ret->hold_s = after(job, queue_hold_s(q));
+    ret->hold_s = after(job, queue_hold_s(q, job->spec.gpus));
     ret->anywhere_s =
         gang ? after(job, queue_locality_s(q, job->spec.gpus, q->policy.locality_s)) : INT64_MAX;
 }
