@@ -365,6 +365,7 @@ def running():
                         ("token list", ""), ("token revoke", "1"), ("tenant set", "a --weight 2"),
                         ("submit", "job.yaml"), ("job list", ""), ("job show", "1"),
                         ("job logs", "1"), ("job explain", "1"), ("job cancel", "1"),
+                        ("job hold", "1"), ("job release", "1"), ("job top", "1"),
                         ("queue", ""), ("usage", ""), ("node list", ""), ("node show", "a"),
                         ("node drain", "a --reason x"), ("node resume", "a"),
                         ("node revoke", "a"), ("inject", "a crash"), ("whatif", "--lose 1")):
