@@ -19,10 +19,11 @@ VALUES = {
     "name": "other", "tenant": "research", "priority": 7, "gpus": 32, "nodes": 4,
     "gpus_per_node": 4, "command": "false", "directory": "/data", "env": {"A": "b"},
     "image": "lab/y:2", "layout": "tp=8", "checkpoint": "/saved", "retries": 9, "service": True,
+    "gpus_min": 2, "within": "leaf", "leaf_max": 1, "hold": True,
     "restart": "epoch", "lease_s": 60, "time_limit": "2h", "prolog": "p", "epilog": "e",
     "progress": {"pattern": "batch ([0-9]+)"}, "after": 0, "array": "0-9", "twin": {"hours": 2}}
 REFUSED = {"service", "prolog", "epilog", "after", "array", "gpus_per_node"}
-NAMED = {"lease_s", "progress", "twin"}
+NAMED = {"lease_s", "progress", "twin", "gpus_min", "within", "leaf_max", "hold"}
 
 
 def documented():

@@ -269,10 +269,10 @@ def judge_hosts(myriad, scratch, fabrics):
                 for nic in range(4):
                     netlist.cross((node, nic), (node, 7 - nic))
             cut_and_slow(myriad, scratch, design, links, Hosts(exported, name))
-            if nics == 512:  # twelve of 64: no map that nine in ten agree on
+            if nics == 512:  # twelve of 64: the others are the habit, whether or not it is told
                 report = verify(myriad, design, found(netlist), ok=(1,))
-                expect(report["ports"]["unread"] == 2 * nics and report["ports"]["wrong"] == 0 and
-                       report["repair"]["steps"] == [], f"no majority: {report['ports']}")
+                expect(report["ports"]["wrong"] == 192 and report["ports"]["unread"] == 0 and
+                       report["repair"]["moves"] == 48, f"a majority: {report['ports']}")
                 told = [word for nic in range(8)
                         for word in ("--hca-map", f"{name(0, nic).split(' ')[1]}=nic{nic}")]
                 report = verify(myriad, design, found(netlist), *told, ok=(1,))

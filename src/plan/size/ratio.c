@@ -239,7 +239,10 @@ static void tell_walk(struct plan *plan, const struct net_plan *asked, const str
     uint32_t fabrics = net->out.units * net->out.planes;
     uint64_t before = (uint64_t)asked->unit_leaves + asked->unit_spines + asked->unit_cores;
     uint64_t after = (uint64_t)net->unit_leaves + net->unit_spines + net->unit_cores;
-    const char *why = built ? myr_arena_printf(plan->arena, "need more: %s switches",
+    /* Of switches, links and modules one may be fewer where another is more. */
+    const char *why = built ? myr_arena_printf(plan->arena,
+                                               "need %s switches and more of something than a "
+                                               "lower ratio does",
                                                myr_u64_grouped(before * fabrics, wanted))
                             : "carry too few hosts";
     plan_finding(plan, MYR_SEVERITY_INFO, "ratio-below-asked", myr_net_names[net->id],
