@@ -172,7 +172,8 @@ static void take_start(struct world *w, uint32_t job, const struct myr_effect *o
     enum myr_start refusal = refusal_of(w, job, order);
     if (refusal != MYR_START_OK) {
         /* The failure of a node shows after some seconds, a missing directory at once. */
-        answer(w, MYR_EVENT_STARTED, order, refusal, refusal == MYR_START_NODE ? 10000 : 100);
+        answer(w, MYR_EVENT_STARTED, order, (uint8_t)refusal,
+               refusal == MYR_START_NODE ? 10000 : 100);
         return;
     }
     MYR_ASSERT(find_rank(w, order->node, job, order->epoch) == MYR_NONE);

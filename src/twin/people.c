@@ -100,7 +100,7 @@ static void warn(struct world *w, uint32_t id, enum myr_symptom symptom, struct 
         inc_break(w, rank_at(w, at)->inc, false);
     }
     struct myr_event event = {
-        .kind = MYR_EVENT_SYMPTOM, .code = symptom, .node = id, .boot = node->boot};
+        .kind = MYR_EVENT_SYMPTOM, .code = (uint8_t)symptom, .node = id, .boot = node->boot};
     send_to_control(w, &event, myr_rng_below(rng, 120000));
 }
 

@@ -72,7 +72,9 @@ static const char *terms_text(struct plan *plan, const struct myr_price *price,
     if (rate != 1) {
         myr_buf_printf(&text, "%s%s %s at %.6g", text.len ? "; " : "",
                        MYR_NUMBER((double)price->cents / 100, 2), currency, rate);
-        myr_buf_printf(&text, date ? " of %s" : "", date);
+        if (date) {
+            myr_buf_printf(&text, " of %s", date);
+        }
     }
     if (price->valid_until) {
         myr_buf_printf(&text, "%svalid until %s", text.len ? "; " : "", price->valid_until);
@@ -108,7 +110,7 @@ static bool by_entry(struct plan *plan, const struct myr_price *price,
                                            : bill_currency(plan);
     const char *date;
     double rate = rate_of(plan, book, currency, &date);
-    double spread = !price->assumed ? 0 : book && book->spread ? book->spread : SPREAD;
+    double spread = !price->assumed ? 0 : book && book->spread > 0 ? book->spread : SPREAD;
     if (rate <= 0) {
         return false;
     }
