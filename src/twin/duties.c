@@ -138,6 +138,9 @@ static void job_says(struct progress *p, const struct myr_effect *e)
     bool stood = job->state == MYR_CONTROL_STARTING || job->state == MYR_CONTROL_RUNNING ||
                  job->state == MYR_CONTROL_FINISHING;
     job->state = e->state;
+    /* Who was given its turn between two looks waits anew from now on: it pauses first. */
+    job->ready_ms = e->state == MYR_CONTROL_QUEUED ? p->up_ms : -1;
+    job->fit_ms = job->first_ms = -1;
     bool runs = e->state == MYR_CONTROL_RUNNING || e->state == MYR_CONTROL_FINISHING;
     if (e->state == MYR_CONTROL_RECOVERING && stood) {
         keep_place(p, e->job);

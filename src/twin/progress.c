@@ -85,10 +85,13 @@ bool progress_usable(const struct progress *p, uint32_t node)
            !in_window(p, node);
 }
 
-/* Its own until its place is filled, or the time for that is over: nobody else's room. */
+/*
+ * Its own until its place is filled, or the time for that is over: nobody else's room. A bad one
+ * too, for when it is well again.
+ */
 bool progress_is_kept(const struct progress *p, const struct pnode *n)
 {
-    return n->kept_for > 0 && n->kept_gpus > 0 && pjob_at(p, n->kept_for - 1)->mends &&
+    return n->kept_for > 0 && pjob_at(p, n->kept_for - 1)->mends &&
            p->up_ms - n->kept_ms <= KEPT_MS + 3 * MINUTE_MS;
 }
 

@@ -220,6 +220,28 @@ static void who_waits_beside_room_is_heard(void **state)
     }
 }
 
+/* A place is of all its nodes: a bad one that is well again is nobody else's room, for so long. */
+static void who_waits_beside_the_place_of_a_broken_gang_is_not_heard(void **state)
+{
+    (void)state;
+    struct told t;
+    for (int with = 0; with < 3; with++) {
+        tell_of(&t, "");
+        submit(&t, 0, 16, 0);
+        submit(&t, 1, 8, 0);
+        submit(&t, 2, 16, 0);
+        place(&t, 0, 1, 0, 2);
+        place(&t, 1, 1, 3, 1);
+        job_is(&t, 0, 1, MYR_CONTROL_RUNNING);
+        node_is(&t, 1, MYR_NODE_SUSPECT);
+        job_is(&t, 0, 1, with == 2 ? MYR_CONTROL_CANCELLED : MYR_CONTROL_RECOVERING);
+        leave(&t, 0, 0, 2);
+        node_is(&t, 1, MYR_NODE_HEALTHY);
+        wait_min(&t, with == 1 ? 35 : 20);
+        assert_int_equal(heard(&t, RULE_IDLE), with > 0);
+    }
+}
+
 static void who_takes_the_place_of_a_broken_gang_is_heard(void **state)
 {
     (void)state;
@@ -266,7 +288,7 @@ static void who_passes_a_higher_priority_is_heard(void **state)
 {
     (void)state;
     struct told t;
-    for (int with = 0; with < 3; with++) {
+    for (int with = 0; with < 4; with++) {
         tell_of(&t, "");
         submit(&t, 0, 32, 0);
         place(&t, 0, 1, 0, 4);
@@ -274,6 +296,12 @@ static void who_passes_a_higher_priority_is_heard(void **state)
         submit(&t, 2, 8, with == 2 ? 5 : 0);
         wait_min(&t, 20);
         leave(&t, 0, 0, 1);
+        if (with == 3) { /* it had its turn between two looks, and pauses */
+            place(&t, 1, 1, 0, 1);
+            job_is(&t, 1, 1, MYR_CONTROL_RECOVERING);
+            leave(&t, 1, 0, 1);
+            job_is(&t, 1, 1, MYR_CONTROL_QUEUED);
+        }
         place(&t, 2, 1, 0, 1);
         assert_int_equal(heard(&t, RULE_PRIORITY), with == 0);
     }
@@ -422,6 +450,7 @@ int main(void)
         cmocka_unit_test(who_waits_beside_room_is_heard),
         cmocka_unit_test(who_takes_the_place_of_a_broken_gang_is_heard),
         cmocka_unit_test(who_is_overtaken_for_long_is_heard),
+        cmocka_unit_test(who_waits_beside_the_place_of_a_broken_gang_is_not_heard),
         cmocka_unit_test(who_passes_a_higher_priority_is_heard),
         cmocka_unit_test(repairs_beyond_the_limit_are_heard),
         cmocka_unit_test(retries_without_a_pause_are_heard),

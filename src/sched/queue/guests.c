@@ -239,3 +239,48 @@ void queue_backfill(struct myr_queue *q)
         i = next;
     }
 }
+
+/*
+ * Searches are repeated after QUEUE_RETRY_S, and less often the longer a job has waited in vain,
+ * but after RETRY_HELD_S with nodes held, where guests come and go.
+ */
+enum { RETRY_SHARE = 16, RETRY_HELD_S = 600, RETRY_HELD_SHARE = 4096 };
+
+/* How long until it searches again: longer the longer it has waited in vain. */
+int64_t queue_retry_after_s(const struct myr_queue *q, uint32_t id)
+{
+    int64_t waited_s = queue_waited_s(q, id);
+    MYR_ASSERT(waited_s >= 0);
+    int64_t again_s = waited_s / RETRY_SHARE;
+    if (queue_held_s(q, id) >= 0 && queue_is_large(q, queue_job(q, id)->spec.gpus, 2)) {
+        return QUEUE_RETRY_S; /* the cluster stands still for it */
+    }
+    if (queue_has_hold(q, id) && again_s > RETRY_HELD_S) {
+        int64_t rarely_s = waited_s / RETRY_HELD_SHARE; /* so that a wait of years has an end */
+        again_s = rarely_s > RETRY_HELD_S ? rarely_s : RETRY_HELD_S;
+    }
+    return again_s > QUEUE_RETRY_S ? again_s : QUEUE_RETRY_S;
+}
+
+/*
+ * The first line in order of those of higher priority that ask for no more and wait to ask again;
+ * who has asked in this very second does not.
+ */
+uint32_t queue_line_above(const struct myr_queue *q, uint32_t at)
+{
+    const struct line *line = &q->lines.items[at];
+    uint32_t best = MYR_NONE;
+    for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
+        const struct line *other = &q->lines.items[i];
+        if (other->priority <= line->priority || other->gpus > line->gpus ||
+            !(q->policy.preempt || other->reclaims)) {
+            continue;
+        }
+        int64_t due_s = queue_job(q, other->first)->retry_s;
+        if (due_s > q->now_s && due_s != q->now_s + queue_retry_after_s(q, other->first) &&
+            (best == MYR_NONE || queue_line_before(q, other, &q->lines.items[best]))) {
+            best = i;
+        }
+    }
+    return best;
+}

@@ -2,12 +2,8 @@
 
 #include "queue/state.h"
 
-/*
- * Searches are repeated after RETRY_S, and less often the longer a job has waited in vain, but
- * after RETRY_HELD_S with nodes held, where guests come and go. Work worth WORTH_S of a job's GPUs
- * may be lost for it at once.
- */
-enum { RETRY_S = 60, RETRY_SHARE = 16, RETRY_HELD_S = 600, RETRY_HELD_SHARE = 4096, WORTH_S = 900 };
+/* Work worth WORTH_S of a job's GPUs may be lost for it at once. */
+enum { WORTH_S = 900 };
 
 /*
  * A search looks at every node: so many nodes are looked at in one decision, and the other searches
@@ -411,22 +407,6 @@ bool queue_find_stops(struct myr_queue *q, uint32_t id, int32_t priority, bool a
     return found;
 }
 
-/* How long until it searches again: longer the longer it has waited in vain. */
-static int64_t retry_s(const struct myr_queue *q, uint32_t id)
-{
-    int64_t waited_s = queue_waited_s(q, id);
-    MYR_ASSERT(waited_s >= 0);
-    int64_t again_s = waited_s / RETRY_SHARE;
-    if (queue_held_s(q, id) >= 0 && queue_is_large(q, queue_job(q, id)->spec.gpus, 2)) {
-        return RETRY_S; /* the cluster stands still for it */
-    }
-    if (queue_has_hold(q, id) && again_s > RETRY_HELD_S) {
-        int64_t rarely_s = waited_s / RETRY_HELD_SHARE; /* so that a wait of years has an end */
-        again_s = rarely_s > RETRY_HELD_S ? rarely_s : RETRY_HELD_S;
-    }
-    return again_s > RETRY_S ? again_s : RETRY_S;
-}
-
 /* Whether any job of lower priority runs. */
 static bool runs_below(const struct myr_queue *q, int32_t priority)
 {
@@ -482,7 +462,7 @@ static bool was_in_vain(const struct myr_queue *q, const struct line *line)
     int64_t cost_s = first_cost_s(q, line);
     for (uint32_t i = 0; i < VAIN_MAX; i++) {
         const struct vain *vain = &q->tries.vain[i];
-        if (vain->gpus && q->now_s - vain->at_s < RETRY_S && vain->gpus <= line->gpus &&
+        if (vain->gpus && q->now_s - vain->at_s < QUEUE_RETRY_S && vain->gpus <= line->gpus &&
             vain->length_s <= cost_s && vain->excess <= excess &&
             vain->priority >= line->priority && vain->cost > q->loss_left / 1000) {
             return true;
@@ -529,14 +509,14 @@ static bool is_hopeless(struct myr_queue *q, uint32_t at)
         return true;
     }
     if (was_in_vain(q, line) || least_cost(q, line->gpus) > q->loss_left / 1000) {
-        queue_ask_again(q, at, q->now_s + retry_s(q, id));
+        queue_ask_again(q, at, q->now_s + queue_retry_after_s(q, id));
         return true;
     }
     return false;
 }
 
 /* Makes room for the first job of a line, if there is any to be made at a price it is worth. */
-static void try_line(struct myr_queue *q, uint32_t at)
+static bool try_line(struct myr_queue *q, uint32_t at)
 {
     const struct line *line = &q->lines.items[at];
     MYR_ASSERT(at < q->lines.count);
@@ -551,7 +531,7 @@ static void try_line(struct myr_queue *q, uint32_t at)
                           .by_level = q->policy.preempt,
                           .early = queue_waited_s(q, line->first) < q->policy.stop_after_s,
                           .graced = is_graced(q, line->first)};
-    int64_t again_s = q->now_s + retry_s(q, claim.job);
+    int64_t again_s = q->now_s + queue_retry_after_s(q, claim.job);
     queue_lift_holds(q, claim.job, claim.priority, true);
     bool found = find_room(q, &claim) && ends_more(q, &claim);
     int64_t cost = found ? price(q, &claim) : INT64_MAX;
@@ -563,13 +543,32 @@ static void try_line(struct myr_queue *q, uint32_t at)
     queue_lift_holds(q, claim.job, claim.priority, false);
     if (done) {
         queue_start_what_fits(q); /* those who made room may fit elsewhere */
-        return;
+        return true;
     }
     /* Who may not stop equals yet, or may stop more than others, says nothing about them. */
     if (!claim.early && !claim.graced && cost > q->loss_left / 1000) {
         note_vain(q, line, cost);
     }
     queue_ask_again(q, at, again_s);
+    return false;
+}
+
+/*
+ * Who has waited for long searches rarely, and room that came about meanwhile must not go to
+ * whoever counts less and happens to ask: those above him ask first, where there is any.
+ */
+static bool serve_above(struct myr_queue *q, uint32_t at)
+{
+    uint32_t above = queue_line_above(q, at), id = q->lines.items[at].first;
+    if (above == MYR_NONE || !queue_find_stops(q, id, queue_job(q, id)->spec.priority, false)) {
+        return false;
+    }
+    for (; above != MYR_NONE; above = queue_line_above(q, at)) {
+        if (try_line(q, above)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Calls the queue when the next line is due; once for each time. */
@@ -594,7 +593,7 @@ void queue_preempt_for_waiting(struct myr_queue *q)
         }
         MYR_ASSERT(at < q->lines.count);
         looks += q->shape.nodes;
-        try_line(q, at);
+        (void)(serve_above(q, at) || try_line(q, at));
     }
     wake_for_tries(q);
 }

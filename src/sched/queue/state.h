@@ -458,6 +458,9 @@ uint32_t queue_tries_next(struct myr_queue *q,
                           bool (*hopeless)(struct myr_queue *q, uint32_t line));
 /* When the next line is due; INT64_MAX: none will be. */
 int64_t queue_tries_due_s(const struct myr_queue *q);
+enum { QUEUE_RETRY_S = 60 }; /* between two searches of a job at least */
+int64_t queue_retry_after_s(const struct myr_queue *q, uint32_t id);
+uint32_t queue_line_above(const struct myr_queue *q, uint32_t line);
 
 /* jobs.c: jobs on their nodes. */
 struct myr_gang *queue_gang_room(struct myr_queue *q, uint32_t id);
