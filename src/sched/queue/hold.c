@@ -523,12 +523,6 @@ static bool gives_way(const struct myr_queue *q, uint32_t held, uint32_t id, int
     if (held == id || other->priority != priority) {
         return held == id || other->priority < priority;
     }
-    /* Of gangs whose places were given up the first one: else each could keep what another lacks.
-     */
-    if (queue_job(q, id)->broken && queue_job(q, held)->broken && spec->priority == priority) {
-        int64_t own_s = queue_held_s(q, id), held_s = queue_held_s(q, held);
-        return own_s > held_s || (own_s == held_s && id < held);
-    }
     /* With its own priority also by shares; with another one, a trial, by priority alone. */
     return spec->priority == priority && queue_outranks(q, id, held);
 }

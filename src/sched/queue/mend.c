@@ -425,25 +425,14 @@ static void stop_guests(struct myr_queue *q, uint32_t id, uint32_t node, uint32_
     }
 }
 
-/*
- * The job takes its place back from its guests, with other nodes for those that are still bad: open
- * ones, and if those are too few also what is held for jobs that give way to it.
- */
+/* The job takes its place back from its guests, with other nodes for those that are still bad. */
 static bool take_back(struct myr_queue *q, uint32_t id)
 {
     const struct hold *hold = queue_hold_of(q, id);
-    struct qjob *job = queue_job(q, id);
-    if (!hold || job->state != MYR_JOB_WAITS) {
+    if (!hold || queue_job(q, id)->state != MYR_JOB_WAITS || !find_place(q, id, hold)) {
         return false;
     }
-    if (!find_place(q, id, hold)) {
-        queue_lift_holds(q, id, job->spec.priority, true);
-        bool found = find_place(q, id, hold);
-        if (!found) {
-            queue_lift_holds(q, id, job->spec.priority, false);
-            return false;
-        }
-    }
+    struct qjob *job = queue_job(q, id);
     uint32_t left = job->spec.gpus, per = queue_request_per_node(q, job);
     queue_set_held(q, hold, false);
     MYR_PROBE("a gang takes its place back");
@@ -462,7 +451,6 @@ static bool take_back(struct myr_queue *q, uint32_t id)
     MYR_ASSERT(left == 0);
     queue_claim_end(q, id);
     job->broken = 0;
-    queue_lift_holds(q, id, job->spec.priority, false);
     return true;
 }
 

@@ -197,42 +197,6 @@ static void a_gang_of_higher_priority_makes_room_for_its_lost_node(void **state)
 }
 
 /*
- * Two gangs whose places were given up, each with one good node held for it: the first one to give
- * up takes what the other keeps. Each kept from the other what it lacked, until a third node came.
- */
-static void of_two_given_up_places_the_older_takes_from_the_younger(void **state)
-{
-    (void)state;
-    for (uint32_t preset = 0; preset < 4; preset++) {
-        for (uint32_t first = 0; first < 2; first++) {
-            struct myr_queue *queue = confirming((enum myr_queue_preset)preset);
-            uint32_t gangs[2] = {running(queue, 0, (struct myr_queue_job){.gpus = 16}),
-                                 running(queue, 0, (struct myr_queue_job){.gpus = 16})};
-            uint32_t older = gangs[first], younger = gangs[1 - first];
-            uint32_t lost = myr_queue_gang(queue, older)->shares[0].node;
-            uint32_t other = myr_queue_gang(queue, younger)->shares[1].node;
-            lose(queue, 100, older, lost);
-            lose(queue, 150, younger, other);
-            (void)decide(queue, 700, NULL);
-            expect(queue, older, MYR_JOB_WAITS);
-            expect(queue, younger, MYR_JOB_CLAIMS);
-            (void)decide(queue, 750, NULL);
-            expect(queue, older, MYR_JOB_STARTING);
-            expect(queue, younger, MYR_JOB_WAITS);
-            for (uint32_t i = 0; i < 2; i++) {
-                uint32_t node = myr_queue_gang(queue, older)->shares[i].node;
-                assert_true(node != lost && node != other);
-            }
-            assert_int_equal(myr_queue_back(queue, 800, lost), MYR_OK);
-            assert_int_equal(myr_queue_back(queue, 800, other), MYR_OK);
-            (void)decide(queue, 800, NULL);
-            expect(queue, younger, MYR_JOB_STARTING);
-            myr_queue_free(queue);
-        }
-    }
-}
-
-/*
  * A job that has waited for days searches for room once in hours. What came about meanwhile went to
  * whoever counted less and had just come.
  */
@@ -274,7 +238,6 @@ int main(void)
         cmocka_unit_test(a_gang_of_higher_priority_makes_room_for_its_lost_node),
         cmocka_unit_test(a_second_loss_is_mended_as_the_first),
         cmocka_unit_test(a_claim_is_mended_when_its_node_is_drained),
-        cmocka_unit_test(of_two_given_up_places_the_older_takes_from_the_younger),
         cmocka_unit_test(who_counts_more_is_served_before_who_finds_the_room),
         cmocka_unit_test(spares_serve_who_finds_no_room_without_them),
         cmocka_unit_test(a_job_that_runs_with_less_goes_on_without_its_lost_node),
