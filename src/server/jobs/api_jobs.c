@@ -270,10 +270,15 @@ static int date_of(struct request *request, const struct myr_jobfile *file, uint
 {
     const char *at = request_arg(request, "at");
     uint64_t minute = 0;
-    if (at && (!myr_str_to_u64(myr_str_from(at), &minute) || minute > UINT32_MAX ||
-               (int64_t)minute * 60000 <= core_ms(request->server))) {
+    if (at && (!myr_str_to_u64(myr_str_from(at), &minute) || minute > UINT32_MAX)) {
+        return myr_err_set(err, MYR_EINVAL, "'at' is '%.20s', a minute since 1970 is expected", at);
+    }
+    int64_t late_ms = core_ms(request->server) - (int64_t)minute * 60000;
+    if (at && late_ms >= 0) {
         return myr_err_set(err, MYR_EINVAL,
-                           "'at' is a minute since 1970 that lies ahead; %.20s is not", at);
+                           "it was to start %s ago by the cluster's clock; a time to come is "
+                           "expected",
+                           MYR_DURATION(late_ms / 1000));
     }
     if (at && (file->time_limit_s == 0 || file->array_count || file->after_count || file->hold)) {
         return myr_err_set(err, MYR_EINVAL,
