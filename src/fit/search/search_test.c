@@ -73,7 +73,8 @@ static uint32_t compare(uint64_t first, uint64_t last, bool larger)
 static void the_search_finds_what_visiting_every_layout_finds(void **state)
 {
     (void)state;
-    assert_true(compare(1, TEST_ROUNDS(500), false) > TEST_ROUNDS(250));
+    /* So many of them have an answer; of the few that are drawn under the sanitizers, half. */
+    assert_true(compare(1, TEST_ROUNDS(500), false) > (TEST_ROUNDS(8) == 8 ? 300 : 31));
     /* An embedding that is backward for the most part, while transfers are not. */
     assert_true(compare(3780, 3790, false) >= 5);
 }
