@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "myriad/sched/events.h"
-#include "queue/queue_fixture.h"
+#include "queue/queue_confirm_test.h"
 
 static struct myr_queue *confirming(bool preempt)
 {
@@ -17,21 +17,6 @@ static struct myr_queue *confirming(bool preempt)
     policy.run_min_s = 0;
     policy.restart_s = 0;
     return queue_with(&four, &policy, plain, 2);
-}
-
-static void expect(struct myr_queue *queue, uint32_t id, enum myr_job_state state)
-{
-    assert_int_equal(myr_queue_state(queue, id), state);
-}
-
-static uint32_t running(struct myr_queue *queue, int64_t now_s, struct myr_queue_job job)
-{
-    uint32_t id = submit(queue, now_s, job);
-    (void)decide(queue, now_s, NULL);
-    expect(queue, id, MYR_JOB_STARTING);
-    assert_int_equal(myr_queue_started(queue, now_s, id, 1), MYR_OK);
-    expect(queue, id, MYR_JOB_RUNS);
-    return id;
 }
 
 static uint32_t free_gpus(const struct myr_queue *queue)

@@ -1,12 +1,10 @@
-#include "queue/queue_fixture.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
 
-#include "myriad/sched/events.h"
+#include "queue/queue_confirm_test.h"
 
 /* Places of gangs that have lost nodes, step by step: four nodes of eight GPUs, two a group. */
 
@@ -16,19 +14,6 @@ static struct myr_queue *confirming(enum myr_queue_preset preset)
     policy.confirm = true;
     policy.mend_s = 600;
     return queue_with(&four, &policy, plain, 2);
-}
-
-static void expect(struct myr_queue *queue, uint32_t id, enum myr_job_state state)
-{
-    assert_int_equal(myr_queue_state(queue, id), state);
-}
-
-static uint32_t running(struct myr_queue *queue, int64_t now_s, struct myr_queue_job job)
-{
-    uint32_t id = submit(queue, now_s, job);
-    (void)decide(queue, now_s, NULL);
-    assert_int_equal(myr_queue_started(queue, now_s, id, 1), MYR_OK);
-    return id;
 }
 
 /* The node is lost, and nothing of the job runs anywhere any more. */
