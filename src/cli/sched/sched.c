@@ -4,7 +4,6 @@
 static const struct myr_command *const subcommands[] = {
     &sched_place_command,
     &sched_replay_command,
-    &sched_bench_command,
 };
 
 static const struct myr_command command = {

@@ -4,7 +4,7 @@
 #include "cli.h"
 #include "myriad/sched.h"
 
-extern const struct myr_command sched_place_command, sched_replay_command, sched_bench_command;
+extern const struct myr_command sched_place_command, sched_replay_command;
 
 /* The object 'cluster': what the answer is about, and what of it was taken for granted. */
 void sched_put_cluster(struct myr_answer *answer, const struct myr_cluster *cluster);
