@@ -153,6 +153,12 @@ static void drop_old(struct http *http)
     http->visits.count = kept;
 }
 
+/* What came over TLS never goes out without it. */
+static const char *cookie_road(const struct request *request)
+{
+    return http_is_loopback(request->server->config.http_address) ? "" : "; Secure";
+}
+
 /* The cookie has a secret of its own: the token itself does not lie in a browser. */
 int login_call(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
@@ -182,8 +188,8 @@ int login_call(struct request *request, struct myr_buf *ret, struct myr_err *err
     myr_vec_push(&http->visits, visit);
     MYR_ASSERT(http->visits.count <= VISITS_MAX && secret.len == 48);
     snprintf(request->cookie, sizeof(request->cookie),
-             "myriad=%s; HttpOnly; SameSite=Strict; Path=/; Max-Age=%d", secret.data,
-             VISIT_MS / 1000);
+             "myriad=%s; HttpOnly; SameSite=Strict; Path=/; Max-Age=%d%s", secret.data,
+             VISIT_MS / 1000, cookie_road(request));
     put_who(ret, token);
     return MYR_OK;
 }
@@ -202,7 +208,7 @@ int logout_call(struct request *request, struct myr_buf *ret, struct myr_err *er
         *visit = http->visits.items[--http->visits.count];
     }
     snprintf(request->cookie, sizeof(request->cookie),
-             "myriad=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0");
+             "myriad=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0%s", cookie_road(request));
     put_who(ret, &(struct token_row){});
     return MYR_OK;
 }
