@@ -22,14 +22,12 @@
  *   node_list  nodes as people write them
  *   place_answer, replay_answer  whole questions and their answers, as values
  *   replay_report  what a replay found, drawn
- *   bench    the time of placement decisions
  *
  * A pure library: time and events come in, decisions go out. Include this header; the parts under
  * sched/ are its chapters.
  */
 #pragma once
 
-#include "myriad/sched/bench.h"
 #include "myriad/sched/cluster.h"
 #include "myriad/sched/defrag.h"
 #include "myriad/sched/events.h"

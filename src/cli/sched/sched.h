@@ -4,8 +4,7 @@
 #include "cli.h"
 #include "myriad/sched.h"
 
-extern const struct myr_command sched_place_command, sched_replay_command, sched_rehearse_command,
-    sched_bench_command;
+extern const struct myr_command sched_place_command, sched_replay_command, sched_rehearse_command;
 
 /* Options that say which cluster a trace is played on: 'design', or four numbers of 'holder'. */
 #define SCHED_CLUSTER_ROWS(holder)                                                           \
