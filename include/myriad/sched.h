@@ -38,6 +38,7 @@
 #include "myriad/sched/place_answer.h"
 #include "myriad/sched/policy.h"
 #include "myriad/sched/queue.h"
+#include "myriad/sched/rehearse.h"
 #include "myriad/sched/replay.h"
 #include "myriad/sched/replay_answer.h"
 #include "myriad/sched/replay_report.h"
