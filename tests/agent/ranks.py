@@ -109,7 +109,7 @@ def test_start_again_and_after_a_stop():
 
 
 def test_memory_may_be_locked():
-    """Cards that read memory by themselves need it; what the agent was started with says nothing."""
+    """Cards that read memory by themselves need it, whatever the agent was started with."""
     soft, hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     least = min(65536, hard) if hard != resource.RLIM_INFINITY else 65536
     resource.setrlimit(resource.RLIMIT_MEMLOCK, (least, hard))  # the agent's, as its parent's

@@ -183,7 +183,7 @@ def the_server_says_where_it_is_while_it_runs(lab):
 
 @check
 def one_address_has_one_server(lab):
-    """Whoever comes second is refused, by either of its doors; and one that ended leaves no trace."""
+    """Who comes second is refused, by either of its doors; one that ended leaves no trace."""
     lab.stop()
     other = os.path.join(lab.top, "other")
     with socket.create_server(("127.0.0.1", 0)) as probe:

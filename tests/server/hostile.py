@@ -323,7 +323,8 @@ def requests_that_are_too_large_or_none(lab):
     lab.told("more than 1048576 bytes")
     for head in (b"X: " + b"y" * (200 << 10), b"".join(b"X%d: y\r\n" % i for i in range(9000)),
                  b"Cookie: " + b"a=b; " * 12000):
-        got = lab.raw(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + head + b"\r\n\r\n", half=True)
+        got = lab.raw(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + head + b"\r\n\r\n",
+                      half=True)
         need(got == b"" or b" 431 " in got.split(b"\r\n")[0] or b" 4" in got[:13], got[:100])
     post = b"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\n"
     for text in (b"\0\0\0\0\r\n\r\n", b"GET\r\n\r\n", b"GET /" + b"a" * 102400 + b" HTTP/1.1\r\n",
