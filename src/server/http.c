@@ -1,11 +1,9 @@
 #include "http.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/socket.h>
 
 enum {
@@ -253,34 +251,6 @@ static const struct route *find_route(const struct request *request, struct myr_
     return NULL;
 }
 
-bool http_is_loopback(const char *address)
-{
-    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
-}
-
-/*
- * A page of another site may have its own name lead to this machine's loopback (DNS rebinding), and
- * its browser then lets it ask here and read the answers: it is known by that name. Over TLS the
- * certificate tells the browser already.
- */
-static bool is_meant(const struct request *request)
-{
-    const char *host = mhd.lookup_connection_value(request->connection, MHD_HEADER_KIND, "Host");
-    if (!host || !http_is_loopback(request->server->config.http_address)) {
-        return true; /* no browser leaves it out */
-    }
-    /* The whole of it, less the port: 127.0.0.1.example.com is anybody's. */
-    char name[INET6_ADDRSTRLEN];
-    size_t len = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
-    struct in_addr four;
-    if (len >= sizeof(name)) {
-        return false;
-    }
-    snprintf(name, sizeof(name), "%.*s", (int)len, host);
-    return strcasecmp(name, "localhost") == 0 || strcmp(name, "[::1]") == 0 ||
-           (http_is_loopback(name) && inet_pton(AF_INET, name, &four) == 1);
-}
-
 /* How often first, and for everybody: a flood must not reach what costs more than counting. */
 static int judge(struct request *request, const struct route *route, struct myr_err *err)
 {
@@ -292,7 +262,7 @@ static int judge(struct request *request, const struct route *route, struct myr_
     if (!login_allowed(request, route->role != ROLE_NONE || route->call == login_call)) {
         return myr_err_set(err, MYR_EOFTEN, "too many requests; wait a second");
     }
-    if (!is_meant(request)) {
+    if (!login_is_meant(request)) {
         (void)myr_err_set(err, MYR_EDENIED, "the request names another host than this machine");
         if (err) {
             snprintf(err->hint, sizeof(err->hint),
