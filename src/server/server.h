@@ -355,6 +355,8 @@ void simulated_end(struct server *server);
 
 /* http.c: a request waits for output; this answers it. */
 struct route;
+/* As the command sees it: plain HTTP on this machine alone, TLS beyond it. */
+bool http_is_loopback(const char *address);
 MYR_MUST_USE int http_begin(struct server *server, const struct route *routes, size_t count,
                             struct myr_err *err);
 void http_second(struct server *server);

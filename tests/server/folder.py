@@ -181,5 +181,50 @@ def the_server_says_where_it_is_while_it_runs(lab):
     lab.ask("job", "list")
 
 
+@check
+def one_address_has_one_server(lab):
+    """Who comes second is refused, by either of its doors; one that ended leaves no trace."""
+    lab.stop()
+    other = os.path.join(lab.top, "other")
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    for folder in (lab.folder, other):
+        if folder == other:
+            init(lab, other)
+        config = Path(folder, "myriad.yaml")
+        lines = [f"http: 127.0.0.1:{port}" if line.startswith("http:") else line
+                 for line in config.read_text().splitlines()]
+        config.write_text("\n".join(lines) + "\n")
+    lab.serve()
+    said = lab.run("serve", other, code=3).stderr
+    assert f"127.0.0.1 port {port}" in said and "in use" in said, said
+    lab.ask("job", "list")
+    lab.stop()
+    lab.serve(other)  # its connections may still linger in the kernel
+    lab.stop()
+    lab.serve()
+
+
+@check
+def a_name_that_is_not_this_machines_is_refused(lab):
+    """A page of another site whose name leads here asks by that name."""
+    lab.ask("job", "list")
+    url = Path(lab.folder, "server.url").read_text().strip().rstrip("/")
+    host, port = url.split("//")[1].split(":")
+
+    def status(name):
+        head = f"Host: {name}\r\n" if name is not None else ""
+        version = "1.1" if name is not None else "1.0"
+        with socket.create_connection((host, int(port)), timeout=LIMIT_S) as line:
+            line.sendall(f"GET /healthz HTTP/{version}\r\n{head}Connection: close\r\n\r\n"
+                         .encode())
+            return int(line.recv(4096).split()[1])
+    for name in ("localhost", "LOCALHOST:80", f"127.0.0.1:{port}", "127.8.8.8", "[::1]:4680", None):
+        assert status(name) == 200, name
+    for name in ("evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "127.evil",
+                 "10.0.0.1", "[::2]", "[::1", "x" * 300, "localhost@evil.example"):
+        assert status(name) == 403, name
+
+
 if __name__ == "__main__":
     sys.exit(run_checks(checks))
