@@ -36,7 +36,12 @@ uint32_t plan_pods_for(const struct net_plan *net, uint32_t wanted);
 bool plan_cuts_into_islands(const struct net_plan *net);
 
 /* Ratios of 1:1 and below are what they are; so is a leaf of which the spec gives all ports. */
-bool plan_ratio_is_limit(const struct net_plan *net);
+static inline bool plan_ratio_is_limit(const struct net_plan *net)
+{
+    const struct myr_spec_net *spec = net->spec;
+    return net->oversubscription[0] > 1 && !(spec->leaf_down && spec->leaf_up);
+}
+
 /*
  * A ratio is a limit: what has no more than was asked is as good. Of all splits up to the ratio
  * this takes one that needs no more switches, links or modules than any lower ratio did, so that

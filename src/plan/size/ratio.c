@@ -242,12 +242,6 @@ static void walk_all(struct walk *walk, const struct splits *all, double ratio)
     }
 }
 
-bool plan_ratio_is_limit(const struct net_plan *net)
-{
-    const struct myr_spec_net *spec = net->spec;
-    return net->oversubscription[0] > 1 && !(spec->leaf_down && spec->leaf_up);
-}
-
 /* Only where the asked ratio was left for a lower one. */
 static void tell_walk(struct plan *plan, const struct net_plan *asked, const struct net_plan *net,
                       bool built)
