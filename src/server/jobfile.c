@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "myriad/record.h"
 #include "myriad/sched.h"
 #include "myriad/wire/pattern.h"
 
@@ -37,32 +38,6 @@ static const char *const twin_keys[] = {"hours", "step_s"};
 static const char *const progress_keys[] = {"pattern"};
 static const char *const levels[] = {"leaf", "pod"};       /* from MYR_LEVEL_LEAF on */
 static const char *const restarts[] = {"strict", "epoch"}; /* by enum myr_restart */
-
-/* Seconds where there is no unit. The number is bounded, so that no unit makes it overflow. */
-bool myr_duration_parse(struct myr_str text, int64_t *ret_s)
-{
-    static const struct {
-        char unit;
-        int64_t seconds;
-    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
-    int64_t factor = 1;
-    uint64_t value;
-    if (text.len == 0) {
-        return false;
-    }
-    for (size_t i = 0; i < MYR_ARRAY_COUNT(units); i++) {
-        if (text.data[text.len - 1] == units[i].unit) {
-            factor = units[i].seconds;
-            text.len--;
-            break;
-        }
-    }
-    if (!myr_str_to_u64(text, &value) || value > 100ULL * 365 * 86400) {
-        return false;
-    }
-    *ret_s = (int64_t)value * factor;
-    return true;
-}
 
 /* Refused rather than cut: two names must not become one. */
 static int read_name(const struct myr_doc *node, const char *what, char *ret, size_t size,

@@ -322,24 +322,6 @@ static void what_is_not_heeded(void **state)
     assert_int_equal(myr_jobfile_unheeded(MYR_STR("{\"twin\": 1}"), MYR_JOB_AGENTS, keys), 1);
 }
 
-static void durations(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *text;
-        int64_t seconds;
-    } good[] = {{"90", 90}, {"90s", 90}, {"30m", 1800}, {"2h", 7200}, {"1d", 86400}, {"0", 0}};
-    static const char *const bad[] = {"", "s", "-1", "1.5h", "1 h", "h1", "18446744073709551616"};
-    int64_t seconds;
-    for (size_t i = 0; i < MYR_ARRAY_COUNT(good); i++) {
-        assert_true(myr_duration_parse(myr_str_from(good[i].text), &seconds));
-        assert_int_equal(seconds, good[i].seconds);
-    }
-    for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
-        assert_false(myr_duration_parse(myr_str_from(bad[i]), &seconds));
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,7 +335,6 @@ int main(void)
         cmocka_unit_test(limits),
         cmocka_unit_test(how_it_may_lie),
         cmocka_unit_test(what_is_not_heeded),
-        cmocka_unit_test(durations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

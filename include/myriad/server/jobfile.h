@@ -52,6 +52,3 @@ extern const char *const myr_jobfile_keys[MYR_JOBFILE_KEYS];
  */
 uint32_t myr_jobfile_unheeded(struct myr_str text, enum myr_job_world world,
                               const char *ret[MYR_JOBFILE_KEYS]);
-
-/* "90", "90s", "30m", "2h", "1d": seconds. */
-MYR_MUST_USE bool myr_duration_parse(struct myr_str text, int64_t *ret_s);

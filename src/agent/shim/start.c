@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -94,6 +95,16 @@ static void calm_killer(void)
     }
 }
 
+/* Cards that read and write memory by themselves (RDMA) have it locked, as much as there is. */
+static void unlock_memory(void)
+{
+    struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
+    if (setrlimit(RLIMIT_MEMLOCK, &all) < 0 && getrlimit(RLIMIT_MEMLOCK, &all) == 0) {
+        all.rlim_cur = all.rlim_max;
+        (void)setrlimit(RLIMIT_MEMLOCK, &all);
+    }
+}
+
 /*
  * Waits for the byte that lets it go, then becomes the user and the program. Whatever fails is one
  * line on the pipe 'trouble'.
@@ -126,6 +137,7 @@ static MYR_NORETURN void child(const struct start *start, pid_t parent)
         give_up(start, "no input and output");
     }
     calm_killer();
+    unlock_memory();
     become_person(start);
     /* The usual one, whatever the agent's own is. */
     umask(022);

@@ -323,7 +323,7 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
     row->file = strndup(request->body.data, request->body.len);
     int rc = server->world.submit ? server->world.submit(server, &spec, row, err) : MYR_OK;
     if (rc < 0) {
-        free(row->file);
+        free((char *)row->file);
         free(row);
         return rc;
     }
