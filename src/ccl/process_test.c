@@ -26,9 +26,10 @@
 #include "myriad/base/rng.h"
 #include "myriad/ccl.h"
 
+#include "jobs_test.h"
+
 #define PROCESSES_MAX    48 /* of a world, one after another */
 #define EPOCHS_MAX       512
-#define VALUES_MAX       4096
 #define MILLISECOND      1000000ll
 #define TIMEOUT_NS       (80 * MILLISECOND)
 #define FAULTS_A_WORLD   15
@@ -76,17 +77,6 @@ static void wrong(struct process *me, const char *what, uint64_t epoch)
     _exit(9);
 }
 
-static uint32_t mix(uint64_t a, uint64_t b)
-{
-    uint64_t mixed = (a * 0x9e3779b97f4a7c15ull ^ b) * 0xbf58476d1ce4e5b9ull;
-    return (uint32_t)((mixed ^ mixed >> 29) * 0x94d049bb133111ebull >> 32);
-}
-
-static uint32_t value_of(uint32_t pid, uint64_t call_word, size_t index)
-{
-    return mix(pid, call_word + index % 61);
-}
-
 static void hear(struct process *me, struct myr_ccl *ccl, uint32_t *pids, uint64_t before)
 {
     struct myr_ccl_view view;
@@ -102,7 +92,7 @@ static void hear(struct process *me, struct myr_ccl *ccl, uint32_t *pids, uint64
             wrong(me, "no such rank", view.epoch);
         }
         pids[i] = member.pid;
-        seen->pids = mix(seen->pids + i, member.pid);
+        seen->pids = job_mix(seen->pids + i, member.pid);
     }
     if (pids[view.rank] != (uint32_t)getpid()) {
         wrong(me, "another one's rank", view.epoch);
@@ -133,32 +123,21 @@ static void late_by(struct process *me, struct begun begun, int64_t limit)
 
 static int call_once(struct process *me, struct myr_ccl *ccl, const uint32_t *pids)
 {
-    static uint32_t in[VALUES_MAX], out[VALUES_MAX];
-    static const size_t counts[] = {1, 2, 40, 700, 1024, 1100, 3000};
+    static uint32_t in[JOB_VALUES_MAX], out[JOB_VALUES_MAX];
     struct myr_ccl_view view;
     myr_ccl_view(ccl, &view);
-    uint64_t call = myr_ccl_calls(ccl) + 1, word = view.epoch << 20 ^ call << 8;
-    size_t count = counts[mix(word, 1) % MYR_ARRAY_COUNT(counts)];
-    for (size_t i = 0; i < count; i++) {
-        in[i] = value_of(pids[view.rank], word, i);
-    }
+    uint64_t call = myr_ccl_calls(ccl) + 1;
+    struct job job = job_of(view.epoch, call, pids, view.size, view.rank);
     struct begun begun = begin(me);
-    int rc = myr_ccl_all_reduce(ccl, in, out, count, MYR_CCL_U32, MYR_CCL_SUM,
-                                (struct myr_ccl_bound){view.epoch, TIMEOUT_NS}, NULL);
+    int rc = job_call(&job, ccl, in, out, (struct myr_ccl_bound){view.epoch, TIMEOUT_NS});
     late_by(me, begun, TIMEOUT_NS);
     if (rc != MYR_OK && rc != MYR_EREFORM) {
         wrong(me, "another code than agreed on", view.epoch);
     }
-    for (size_t i = 0; rc == MYR_OK && i < count; i++) {
-        uint32_t sum = 0;
-        for (uint32_t k = 0; k < view.size; k++) {
-            sum += value_of(pids[k], word, i);
-        }
-        if (out[i] != sum) {
-            wrong(me, "a wrong sum", view.epoch);
-        }
-    }
     if (rc == MYR_OK) {
+        if (!job_right(&job, out)) {
+            wrong(me, "a wrong result", view.epoch);
+        }
         me->seen[view.epoch].returned = call;
         me->done++;
     }
