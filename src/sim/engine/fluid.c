@@ -70,10 +70,6 @@ static void end_transfer(struct myr_sim *sim, uint32_t slot)
 static void wake(struct myr_sim *sim, uint32_t id)
 {
     struct sim_task *task = &sim->tasks.items[id];
-    if (task->moves_after) {
-        task->state = SIM_READY;
-        return;
-    }
     if (task->bits == 0 || sim->patterns.items[task->pattern].use_count == 0) {
         sim_end_task(sim, id);
         return;

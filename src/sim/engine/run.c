@@ -84,11 +84,13 @@ void sim_end_task(struct myr_sim *sim, uint32_t id)
 /* Its latency is over, its computing, or the bytes that its own follow have gone. */
 static void task_event(struct myr_sim *sim, uint32_t id)
 {
-    const struct sim_task *task = &sim->tasks.items[id];
+    struct sim_task *task = &sim->tasks.items[id];
     MYR_ASSERT(task->state == SIM_LATENCY || task->state == SIM_READY);
     MYR_ASSERT(task->slot == MYR_NONE);
     MYR_ASSERT(task->waits_for == 0);
-    if (task->kind == SIM_TRANSFER) {
+    if (task->moves_after) {
+        task->state = SIM_READY;
+    } else if (task->kind == SIM_TRANSFER) {
         sim_transport(sim)->wake(sim, id);
     } else {
         sim_end_task(sim, id);
