@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "myriad/sched/bench.h"
+#include "decisions.h"
 #include "myriad/sched/request.h"
 
 enum { SIZES_MAX = 64, CHURN_JOBS = 8 };

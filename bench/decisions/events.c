@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "myriad/sched/bench.h"
+#include "decisions.h"
 #include "myriad/text/csv.h"
 
 /*

@@ -2,7 +2,7 @@
  * mute: a server without sockets, for fuzzers: bytes of agents and bodies of requests go where they
  * would go, events are committed to a real store, and nothing that is answered is heard.
  */
-#include "myriad/server/mute.h"
+#include "mute.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "bench/churn.h"
+#include "churn.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -1,8 +1,8 @@
-#include "myriad/sched/bench.h"
+#include "decisions.h"
 
 #include <stdlib.h>
 
-#include "bench/churn.h"
+#include "churn.h"
 #include "myriad/sched/defrag.h"
 #include "myriad/text/kind.h"
 

@@ -14,7 +14,7 @@
 #include "given_back_test.h"
 #include "leaks.h"
 #include "mhd.h"
-#include "myriad/server/mute.h"
+#include "mute.h"
 #include "myriad/wire.h"
 
 long myr_leaks_allowed = 0;
