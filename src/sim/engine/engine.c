@@ -34,6 +34,7 @@ struct myr_sim *myr_sim_create(struct myr_graph *graph, const struct myr_sim_opt
     const struct myr_design_head *head = graph->design->head;
     /* Planes, and within each the rails that are not joined, are fabrics of their own. */
     uint32_t fabrics = graph->net->planes * (graph->net->units ? graph->net->units : 1);
+    sim->transport = &sim_fluid;
     sim->graph = graph;
     /* A copy: the caller's may be gone before the run. */
     sim->options = *options;

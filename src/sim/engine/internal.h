@@ -186,7 +186,7 @@ struct sim_free {
 };
 
 struct myr_sim {
-    const struct sim_transport *transport; /* NULL: the fluid */
+    const struct sim_transport *transport; /* what moves the bytes */
     struct myr_graph *graph;
     struct myr_sim_options options;
     uint32_t link_channels, channel_count; /* two a link; all of them */
@@ -314,17 +314,11 @@ uint32_t sim_hop_class(uint32_t count);
 /* A block for so many; 'ret_grow' is how far the pool has to grow, 0 when one was free. */
 uint32_t sim_take_block(struct sim_free *free, uint32_t class, size_t used, uint32_t *ret_grow);
 
-/* What moves this run's bytes. */
-static inline const struct sim_transport *sim_transport(const struct myr_sim *sim)
-{
-    return sim->transport ? sim->transport : &sim_fluid;
-}
-
 /* run.c: the last of its bytes is there; an event of the task so much later. */
 void sim_end_task(struct myr_sim *sim, uint32_t id);
 void sim_wake_after(struct myr_sim *sim, uint32_t id, __int128 wait);
 
-/* fluid.c: what has moved since it was last counted; its holder is solved again. */
+/* moved.c: what has moved since it was last counted; its holder is solved again. */
 void sim_count_bytes(struct myr_sim *sim, uint32_t slot);
 void sim_touch_holder(struct myr_sim *sim, uint32_t slot);
 /* reroute.c */

@@ -37,7 +37,7 @@ static void start_task(struct myr_sim *sim, uint32_t id)
     task->start = sim->now;
     task->state = SIM_LATENCY;
     if (task->kind == SIM_TRANSFER) {
-        sim_transport(sim)->start(sim, id);
+        sim->transport->start(sim, id);
     } else {
         sim_wake_after(sim, id, task->duration);
     }
@@ -91,7 +91,7 @@ static void task_event(struct myr_sim *sim, uint32_t id)
     if (task->moves_after) {
         task->state = SIM_READY;
     } else if (task->kind == SIM_TRANSFER) {
-        sim_transport(sim)->wake(sim, id);
+        sim->transport->wake(sim, id);
     } else {
         sim_end_task(sim, id);
     }
@@ -106,14 +106,14 @@ static int take_event(struct myr_sim *sim, struct sim_event event, struct myr_er
     /* Numbers of faults and tasks share the event's field: its kind says which list it is of. */
     case SIM_EVENT_FAULT:
         fault = &sim->faults.items[event.a];
-        sim_transport(sim)->fault(sim, fault);
+        sim->transport->fault(sim, fault);
         if (fault->kind != MYR_FAULT_DEGRADE) {
             struct sim_event later = {SIM_EVENT_REROUTE, event.a};
             sim_push_event(sim, sim->now + fault->reroute, later);
         }
         return MYR_OK;
     case SIM_EVENT_REROUTE:
-        return sim_transport(sim)->reroute(sim, &sim->faults.items[event.a], err);
+        return sim->transport->reroute(sim, &sim->faults.items[event.a], err);
     default:
         task_event(sim, event.a);
         return MYR_OK;
@@ -142,7 +142,7 @@ static void start_all(struct myr_sim *sim)
 static myr_ps next_time(struct myr_sim *sim, myr_ps until)
 {
     myr_ps next = sim->events.count ? sim->events.items[0].key : SIM_TIME_MAX;
-    myr_ps end = sim_transport(sim)->next(sim, next < until ? next : until);
+    myr_ps end = sim->transport->next(sim, next < until ? next : until);
     MYR_ASSERT(end >= sim->now);
     MYR_ASSERT(next >= sim->now);
     return end < next ? end : next;
@@ -153,7 +153,7 @@ static int take_moment(struct myr_sim *sim, struct myr_err *err)
 {
     struct myr_heap_item item;
     /* Ends before starts: who begins at this moment finds the channels free. */
-    sim_transport(sim)->ends(sim);
+    sim->transport->ends(sim);
     while (sim->events.count && sim->events.items[0].key == sim->now) {
         myr_heap_pop(&sim->events, &item);
         MYR_TRY(take_event(sim, unpack_event(item.value), err));
@@ -179,8 +179,8 @@ static int sample_until(struct myr_sim *sim, myr_ps next, struct myr_err *err)
         MYR_ASSERT((myr_ps)(sim->ticks + 1) * step > sim->now);
         /* The clock goes to the end of the interval, which is not after the next event. */
         sim->now = (myr_ps)(sim->ticks + 1) * step;
-        sim_transport(sim)->moved(sim);
-        sim_transport(sim)->sample(sim);
+        sim->transport->moved(sim);
+        sim->transport->sample(sim);
     }
     return MYR_OK;
 }
@@ -196,7 +196,7 @@ static int run_all(struct myr_sim *sim, myr_ps until, myr_sim_progress *progress
             return sim_too_late(sim, err);
         }
         if (next == SIM_TIME_MAX) {
-            return sim_transport(sim)->stuck(sim, err);
+            return sim->transport->stuck(sim, err);
         }
         MYR_ASSERT(next >= sim->now);
         MYR_ASSERT(sim->result.blocked <= sim->tasks.count);
@@ -208,9 +208,9 @@ static int run_all(struct myr_sim *sim, myr_ps until, myr_sim_progress *progress
         }
         MYR_TRY(sample_until(sim, next, err));
         sim->now = next;
-        sim_transport(sim)->moved(sim);
+        sim->transport->moved(sim);
         MYR_TRY(take_moment(sim, err));
-        sim_transport(sim)->settle(sim);
+        sim->transport->settle(sim);
         /* Asking the clock costs more than an event: the caller is told now and then. */
         if (progress && sim->result.events - shown >= 256) {
             shown = sim->result.events;
@@ -230,7 +230,7 @@ static int begin(struct myr_sim *sim, struct myr_err *err)
     MYR_ASSERT(sim->events.count == 0);
     MYR_TRY(sim_prepare(sim, err));
     sim_bounds(sim);
-    MYR_TRY(sim_transport(sim)->begin(sim, err));
+    MYR_TRY(sim->transport->begin(sim, err));
     start_all(sim);
     MYR_ASSERT(sim->result.blocked ==
                sim->tasks.count); /* nothing is over before the first moment */
@@ -253,7 +253,7 @@ int myr_sim_run(struct myr_sim *sim, myr_sim_progress *progress, void *context,
     int rc = run_all(sim, SIM_TIME_MAX, progress, context, err);
     sim->result.end = sim->now;
     if (sim->options.series_ps) {
-        sim_transport(sim)->sample(sim); /* what is left of the last interval */
+        sim->transport->sample(sim); /* what is left of the last interval */
     }
     *ret = sim->result;
     /* A state is input: what would be a bug of the engine elsewhere is a wrong file here. */
@@ -261,7 +261,7 @@ int myr_sim_run(struct myr_sim *sim, myr_sim_progress *progress, void *context,
         return myr_err_set(err, MYR_ECORRUPT,
                            "the state that was loaded is wrong: the run ends before it can");
     }
-    MYR_ASSERT(rc < 0 || sim_transport(sim)->at_rest(sim));
+    MYR_ASSERT(rc < 0 || sim->transport->at_rest(sim));
     MYR_ASSERT(rc < 0 || sim_above_bounds(sim));
     return rc;
 }
