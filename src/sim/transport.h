@@ -18,7 +18,10 @@ struct sim_transport {
     int (*begin)(struct myr_sim *sim, struct myr_err *err);
     /* The transfer is its own from now on. */
     void (*start)(struct myr_sim *sim, uint32_t task);
-    /* An event that it asked for (sim_wake_after), or the bytes that its own follow have gone. */
+    /*
+     * An event that it asked for (sim_wake_after), or the bytes that its own follow have gone; else
+     * 'moves_after' says that they have not: then it is ready, and woken again.
+     */
     void (*wake)(struct myr_sim *sim, uint32_t task);
     /* When the next transfer ends, or something else that the run should look at. */
     myr_ps (*next)(struct myr_sim *sim, myr_ps limit);
@@ -33,8 +36,10 @@ struct sim_transport {
     /* What breaks, at once; when the routing has noticed. */
     void (*fault)(struct myr_sim *sim, const struct myr_sim_fault *fault);
     int (*reroute)(struct myr_sim *sim, const struct myr_sim_fault *fault, struct myr_err *err);
-    /* After the last task: nothing is under way. */
-    bool (*at_rest)(const struct myr_sim *sim);
+    /* After the last task: its figures are the run's; false: something is where it cannot be. */
+    bool (*finish)(struct myr_sim *sim);
+    /* Gives back what it has. */
+    void (*done)(struct myr_sim *sim);
 };
 
-extern const struct sim_transport sim_fluid;
+extern const struct sim_transport sim_fluid, sim_packet_transport;

@@ -39,6 +39,10 @@ static void end_transfer(struct myr_sim *sim, uint32_t slot)
 static void wake(struct myr_sim *sim, uint32_t id)
 {
     struct sim_task *task = &sim->tasks.items[id];
+    if (task->moves_after) {
+        task->state = SIM_READY;
+        return;
+    }
     if (task->bits == 0 || sim->patterns.items[task->pattern].use_count == 0) {
         sim_end_task(sim, id);
         return;
@@ -158,10 +162,16 @@ static int stuck(struct myr_sim *sim, struct myr_err *err)
     return anybody_moves(sim) ? sim_too_late(sim, err) : sim_stalled(sim, err);
 }
 
-static bool at_rest(const struct myr_sim *sim)
+static bool finish(struct myr_sim *sim)
 {
     MYR_SLOW_ASSERT(sim_conserved(sim));
     return sim_at_rest(sim);
+}
+
+/* All that it has is the engine's. */
+static void done(struct myr_sim *sim)
+{
+    MYR_ASSERT(!sim->packets);
 }
 
 const struct sim_transport sim_fluid = {
@@ -176,5 +186,6 @@ const struct sim_transport sim_fluid = {
     .stuck = stuck,
     .fault = sim_fluid_fault,
     .reroute = sim_fluid_reroute,
-    .at_rest = at_rest,
+    .finish = finish,
+    .done = done,
 };

@@ -187,6 +187,7 @@ struct sim_free {
 
 struct myr_sim {
     const struct sim_transport *transport; /* what moves the bytes */
+    struct sim_packets *packets;           /* of that kind; else NULL */
     struct myr_graph *graph;
     struct myr_sim_options options;
     uint32_t link_channels, channel_count; /* two a link; all of them */

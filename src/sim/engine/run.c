@@ -88,10 +88,10 @@ static void task_event(struct myr_sim *sim, uint32_t id)
     MYR_ASSERT(task->state == SIM_LATENCY || task->state == SIM_READY);
     MYR_ASSERT(task->slot == MYR_NONE);
     MYR_ASSERT(task->waits_for == 0);
-    if (task->moves_after) {
-        task->state = SIM_READY;
-    } else if (task->kind == SIM_TRANSFER) {
+    if (task->kind == SIM_TRANSFER) {
         sim->transport->wake(sim, id);
+    } else if (task->moves_after) {
+        task->state = SIM_READY;
     } else {
         sim_end_task(sim, id);
     }
@@ -261,7 +261,7 @@ int myr_sim_run(struct myr_sim *sim, myr_sim_progress *progress, void *context,
         return myr_err_set(err, MYR_ECORRUPT,
                            "the state that was loaded is wrong: the run ends before it can");
     }
-    MYR_ASSERT(rc < 0 || sim->transport->at_rest(sim));
+    MYR_ASSERT(rc < 0 || sim->transport->finish(sim));
     MYR_ASSERT(rc < 0 || sim_above_bounds(sim));
     return rc;
 }
