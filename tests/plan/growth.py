@@ -104,6 +104,8 @@ def networks(rng, topology):
     if topology == "access":
         keys = {"topology": "access", "access_switch": "tiny-access",
                 "aggregation_switch": "tiny-above", "homes": 1}
+        if rng.random() < 0.5: # blocks below cores, from the start or later
+            return {**keys, "tiers": rng.choice((2, 3, 3))}, {**keys, "tiers": 3}
         return keys, keys
     keys = dragonfly(rng, topology) if "dragonfly" in topology else clos(rng, topology)
     return keys, keys
@@ -464,7 +466,8 @@ def brute(old, new, net, topology):
         return hosts + brute_torus(old, new, net)
     if "dragonfly" in topology:
         return hosts + brute_groups(old, new, net)
-    if topology == "rail-only" or new.networks[net]["planes"] > 1:
+    if topology == "rail-only" or new.networks[net]["planes"] > 1 or \
+            (access and new.named(net, "core")):
         raise TooMany # many fabrics in one: see the others
     if new.named(net, "core"):
         return hosts + brute_three_tiers(old, new, net)
