@@ -58,7 +58,8 @@ void pk_lift(struct pk *k, uint32_t channel, myr_ps now)
 {
     struct pk_port *port = &k->ports[channel];
     struct pk_switch *own = &k->switches[port->leads];
-    uint64_t bytes = k->in[channel], slack = (uint64_t)k->head->data_bytes * 3;
+    uint64_t bytes = k->in[channel];
+    uint64_t slack = (uint64_t)(k->head->options.mtu_bytes + k->head->data_bytes) * 3;
     if (!port->told || (bytes && bytes + slack > allowed(k, own))) {
         return;
     }
