@@ -1,5 +1,5 @@
-#include "myriad/sched.h"
-#include "myriad/server/jobfile.h"
+/* The job file and its one reader: what it takes, what it refuses and where, key by key. */
+#include "myriad/job.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,13 +11,26 @@
 
 #define START "gpus: 4\ncommand: run\n"
 
+static struct myr_arena arena; /* of all that is read here */
+
+static int read_job(struct myr_str text, struct myr_jobfile *ret, struct myr_err *err)
+{
+    const struct myr_jobfile_how how = {.file = "job", .gpus_per_node = 8};
+    return myr_jobfile_read(&arena, &how, text, ret, err);
+}
+
+/* Whoever launches it takes what was queued. */
 static struct myr_jobfile reads(const char *text)
 {
-    struct myr_jobfile file;
+    struct myr_jobfile file, launched;
     struct myr_err err = {};
-    if (myr_jobfile_read("job", myr_str_from(text), 8, &file, &err) < 0) {
+    if (read_job(myr_str_from(text), &file, &err) < 0 ||
+        myr_jobfile_read(&arena, MYR_JOBFILE_TAKEN("job"), myr_str_from(text), &launched, &err) <
+            0) {
         fail_msg("%s: %s", text, err.message);
     }
+    assert_int_equal(launched.command.count, file.command.count);
+    assert_int_equal(launched.env.count, file.env.count);
     return file;
 }
 
@@ -26,7 +39,7 @@ static void fails_bytes(struct myr_str text, const char *where, const char *word
 {
     struct myr_jobfile file;
     struct myr_err err = {};
-    assert_true(myr_jobfile_read("job", text, 8, &file, &err) < 0);
+    assert_true(read_job(text, &file, &err) < 0);
     if (strncmp(err.message, where, strlen(where)) != 0 || !strstr(err.message, words) ||
         strchr(err.message, '\n')) {
         fail_msg("%.*s: '%s ... %s' is expected: %s", (int)text.len, text.data, where, words,
@@ -47,14 +60,14 @@ static void what_is_not_said(void **state)
     assert_string_equal(file.tenant, "default");
     assert_int_equal(file.gpus, 4);
     assert_int_equal(file.priority, 0);
-    assert_int_equal(file.restart, MYR_RESTART_STRICT);
+    assert_int_equal(file.restart, 0);
     assert_int_equal(file.retries, 3);
     assert_int_equal(file.lease_s, 600);
-    assert_int_equal(file.time_limit_s, 0);
+    assert_int_equal(file.time_limit, 0);
     assert_false(file.service);
-    assert_int_equal(file.array_count, 0);
-    assert_int_equal(file.after_count, 0);
-    assert_true(file.twin_hours == 1 && file.twin_step_s == 10);
+    assert_int_equal(file.array.count, 0);
+    assert_int_equal(file.after.count, 0);
+    assert_true(file.twin.hours == 1 && file.twin.step_s == 10);
 }
 
 static void every_key(void **state)
@@ -72,23 +85,23 @@ static void every_key(void **state)
     assert_string_equal(file.tenant, "team a");
     assert_int_equal(file.priority, -7);
     assert_int_equal(file.gpus, 24);
-    assert_int_equal(file.wish.tp, 8);
-    assert_int_equal(file.wish.dp, 3);
+    assert_int_equal(file.order.tp, 8);
+    assert_int_equal(file.order.dp, 3);
     assert_false(file.hold);
     assert_int_equal(file.gpus_min, 0);
     assert_int_equal(file.retries, 0);
-    assert_int_equal(file.time_limit_s, 12 * 3600);
+    assert_int_equal(file.time_limit, 12 * 3600);
     assert_true(file.service);
-    assert_int_equal(file.restart, MYR_RESTART_EPOCH);
+    assert_int_equal(file.restart, 1);
     assert_int_equal(file.lease_s, 5);
-    assert_int_equal(file.after_count, 2);
-    assert_int_equal(file.after[1], 2);
-    assert_int_equal(file.array_first, 3);
-    assert_int_equal(file.array_count, 7);
-    assert_true(file.twin_hours == 2.5 && file.twin_step_s == 3);
+    assert_int_equal(file.after.count, 2);
+    assert_int_equal(((const uint32_t *)file.after.at)[1], 2);
+    assert_int_equal(file.array.first, 3);
+    assert_int_equal(file.array.count, 7);
+    assert_true(file.twin.hours == 2.5 && file.twin.step_s == 3);
     assert_int_equal(reads("{\"gpus\": 2, \"command\": \"a\\nb\"}").gpus, 2);
-    assert_int_equal(reads(START "after: 5\n").after[0], 5);
-    assert_int_equal(reads(START "array: 5\n").array_count, 1);
+    assert_int_equal(*(const uint32_t *)reads(START "after: 5\n").after.at, 5);
+    assert_int_equal(reads(START "array: 5\n").array.count, 1);
     assert_int_equal(reads("gpus: 1\ncommand: |\n  two\n  lines\n").gpus, 1);
 }
 
@@ -137,10 +150,10 @@ static void commands_and_texts(void **state)
     fails("{\"gpus\":1,\"command\":\"id\\u0000; x\"}", "job:1:21", "NUL");
     fails(START "env: [a]\n", "job:3:6", "env");
     fails(START "env: {A: [b]}\n", "job:3:10", "a value of 'env'");
-    fails(START "env: {'A=B': c}\n", "job:3:", "'='");
-    fails(START "env: {'': c}\n", "job:3:", "empty");
+    fails(START "env: {'A=B': c}\n", "job:3:", "'A=B' is no name of a variable");
+    fails(START "env: {'': c}\n", "job:3:", "'' is no name of a variable");
     fails(START "env: {A: \"b\\0\"}\n", "job:3:10", "NUL");
-    fails(START "env: {\"A\\0\": b}\n", "job:3:", "NUL");
+    fails(START "env: {\"A\\0\": b}\n", "job:3:", "no name of a variable");
     fails(START "name: \"a\\nb\"\n", "job:3:7", "control character");
     fails(START "name: ''\n", "job:3:7", "empty");
     fails(START "tenant: \"\\e[2J\"\n", "job:3:9", "control character");
@@ -227,7 +240,7 @@ static void limits(void **state)
             const char *at = strstr(cases[i].text, "%s");
             myr_buf_printf(&text, "%.*s%s%s", (int)(at - cases[i].text), cases[i].text, values[v],
                            at + 2);
-            int rc = myr_jobfile_read("job", (struct myr_str){text.data, text.len}, 8, &file, &err);
+            int rc = read_job((struct myr_str){text.data, text.len}, &file, &err);
             if ((rc == MYR_OK) != (v == 1 || v == 2)) {
                 fail_msg("%s gives %d %s", text.data, rc, err.message);
             }
@@ -239,28 +252,24 @@ static void limits(void **state)
         snprintf(
             text, sizeof(text), START "name: %.*s\n", (int)len,
             "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
-        assert_int_equal(myr_jobfile_read("job", myr_str_from(text), 8, &file, NULL) == MYR_OK,
-                         len == 80);
+        assert_int_equal(read_job(myr_str_from(text), &file, NULL) == MYR_OK, len == 80);
         snprintf(
             text, sizeof(text), START "tenant: %.*s\n", (int)(len - 17),
             "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
-        assert_int_equal(myr_jobfile_read("job", myr_str_from(text), 8, &file, NULL) == MYR_OK,
-                         len == 80);
+        assert_int_equal(read_job(myr_str_from(text), &file, NULL) == MYR_OK, len == 80);
     }
 }
 
-/* As docs/server.md says of each key. */
 /* A layout in whatever form says the same; a path or a name says nothing. */
 static void how_it_may_lie(void **state)
 {
     (void)state;
-    static const struct myr_job_wish none;
     const char *const forms[] = {"layout: tp=8,pp=2\n", "layout: {tp: 8, pp: 2}\n",
                                  "layout: 'tp=8,pp=2,dp=2'\n"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(forms); i++) {
         char text[128];
         snprintf(text, sizeof(text), "gpus: 32\ncommand: run\n%s", forms[i]);
-        struct myr_job_wish wish = reads(text).wish;
+        struct myr_layout wish = reads(text).order;
         assert_int_equal(wish.tp, 8);
         assert_int_equal(wish.pp, 2);
         assert_int_equal(wish.dp, 2);
@@ -270,13 +279,12 @@ static void how_it_may_lie(void **state)
     const char *const unread[] = {START "layout: /srv/layout.yaml\n", START "layout: a/tp=8\n",
                                   START "layout: big\n", START};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(unread); i++) {
-        struct myr_job_wish wish = reads(unread[i]).wish;
-        assert_memory_equal(&wish, &none, sizeof(none));
+        assert_false(reads(unread[i]).ordered);
     }
     struct myr_jobfile file =
         reads("nodes: 4\ncommand: run\nwithin: leaf\nleaf_max: 2\ngpus_min: 16\nhold: true\n");
-    assert_int_equal(file.wish.within, MYR_LEVEL_LEAF + 1);
-    assert_int_equal(file.wish.leaf_max, 2);
+    assert_int_equal(file.within, MYR_JOB_WITHIN_LEAF);
+    assert_int_equal(file.leaf_max, 2);
     assert_int_equal(file.gpus_min, 16);
     assert_true(file.hold);
     fails("gpus: 32\ncommand: run\nlayout: tp=8,pp=3\n", "job:3:9", "layout");
@@ -300,26 +308,113 @@ static void what_is_not_heeded(void **state)
     static const char *const expected[MYR_JOB_WORLDS] = {
         [MYR_JOB_AGENTS] = " twin",
         [MYR_JOB_SLURM] = " lease_s progress twin",
-        [MYR_JOB_KUBERNETES] = " lease_s gpus_min within leaf_max hold progress twin",
+        [MYR_JOB_KUBERNETES] = " lease_s progress twin gpus_min within leaf_max hold",
     };
-    MYR_CLEANUP(myr_buf_done) struct myr_buf all = {};
-    const char *keys[MYR_JOBFILE_KEYS];
-    for (size_t i = 0; i < MYR_JOBFILE_KEYS; i++) {
-        myr_buf_printf(&all, "%s: 1\n", myr_jobfile_keys[i]);
-    }
+    static const char all[] = "gpus: 8\ncommand: x\nlease_s: 9\nretries: 1\ngpus_min: 4\n"
+                              "within: leaf\nleaf_max: 1\nhold: true\ntwin: {hours: 1}\n"
+                              "progress: {pattern: '(a)'}\nprolog: p\n";
+    struct myr_jobfile file = reads(all), few = reads(START);
     for (int world = 0; world < MYR_JOB_WORLDS; world++) {
         MYR_CLEANUP(myr_buf_done) struct myr_buf said = {};
-        uint32_t count = myr_jobfile_unheeded((struct myr_str){all.data, all.len},
-                                              (enum myr_job_world)world, keys);
+        const char *keys[MYR_RECORD_ROWS_MAX];
+        struct myr_err err = {};
+        uint32_t count = myr_jobfile_unheeded(&file, (enum myr_job_world)world, keys);
         for (uint32_t i = 0; i < count; i++) {
             myr_buf_printf(&said, " %s", keys[i]);
         }
         assert_string_equal(said.data, expected[world]);
-        assert_int_equal(
-            myr_jobfile_unheeded(MYR_STR("gpus: 1\n"), (enum myr_job_world)world, keys), 0);
-        assert_int_equal(myr_jobfile_unheeded(MYR_STR("["), (enum myr_job_world)world, keys), 0);
+        assert_int_equal(myr_jobfile_unheeded(&few, (enum myr_job_world)world, keys), 0);
+        assert_int_equal(myr_jobfile_refuse(&few, (enum myr_job_world)world, &err), MYR_OK);
+        int rc = myr_jobfile_refuse(&file, (enum myr_job_world)world, &err);
+        assert_int_equal(rc, world == MYR_JOB_KUBERNETES ? MYR_EINVAL : MYR_OK);
+        assert_string_equal(err.message,
+                            rc < 0 ? "job:11:9: 'prolog' is not to be had on Kubernetes" : "");
     }
-    assert_int_equal(myr_jobfile_unheeded(MYR_STR("{\"twin\": 1}"), MYR_JOB_AGENTS, keys), 1);
+}
+
+/* Where two readers once disagreed: what a node would refuse is not queued, and nothing else is. */
+static void what_all_roads_take(void **state)
+{
+    (void)state;
+    struct myr_jobfile file =
+        reads("gpus: 1\ncommand: [python3, '', -c, \"import x\\nprint(1)\"]\n"
+              "env: {a: 1, z: 2, A: 3, Z: 4, _: 5, a0: '', A9_z: \"two\\nlines\"}\n"
+              "prolog: |\n  one\n  two\nepilog: e\n");
+    assert_int_equal(file.command.count, 4);
+    assert_false(file.command.shell);
+    assert_string_equal(file.command.argv[1], "");
+    assert_string_equal(file.command.argv[3], "import x\nprint(1)");
+    assert_null(file.command.argv[4]);
+    assert_string_equal(file.env.words[5], "a0=");
+    assert_string_equal(file.env.words[6], "A9_z=two\nlines");
+    assert_string_equal(file.prolog, "one\ntwo\n");
+    file = reads(" \n {\"gpus\": 1, \"command\": \"a\\nb\"}");
+    assert_true(file.command.shell && file.command.count == 3 && file.env.count == 0);
+    assert_string_equal(file.command.argv[2], "a\nb");
+    assert_null(file.env.words[0]);
+    static const char *const names[] = {"a-b", "9A", "a=b", "a[", "a@",
+                                        "a{",  "a`", "a/",  "a:", "a "};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
+        char text[80], words[80];
+        snprintf(text, sizeof(text), START "env: {'%s': 1}\n", names[i]);
+        snprintf(words, sizeof(words), "'%s' is no name of a variable", names[i]);
+        fails(text, "job:3:", words);
+    }
+    fails("gpus: 1\ncommand: ['', a]\n", "job:2:10", "'command' is empty");
+    fails(START "env: {A: }\n", "job:3:", "a value of 'env'");
+    fails(START "env:\n", "job:3:", "'env' is empty");
+    fails(START "image:\n", "job:3:", "'image' is empty");
+    fails(START "image: ''\n", "job:3:8", "'image' is empty");
+    fails(START "prolog: ''\n", "job:3:9", "'prolog' is empty");
+    fails(START "epilog: \"a\\0\"\n", "job:3:9", "'epilog' has a NUL in it");
+    fails(START "directory: \"a\\nb\"\n", "job:3:12", "control character");
+}
+
+static void so_many_words_and_no_more(void **state)
+{
+    (void)state;
+    for (uint32_t count = MYR_JOB_WORDS_MAX; count <= MYR_JOB_WORDS_MAX + 1; count++) {
+        for (int env = 0; env < 2; env++) {
+            MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
+            struct myr_jobfile file;
+            struct myr_err err = {};
+            myr_buf_puts(&text, env ? "{\"gpus\":1,\"command\":\"x\",\"env\":{"
+                                    : "{\"gpus\":1,\"command\":[");
+            for (uint32_t i = 0; i < count; i++) {
+                myr_buf_printf(&text, env ? "%s\"a%x\":\"\"" : "%s\"%x\"", i ? "," : "", i);
+            }
+            myr_buf_puts(&text, env ? "}}" : "]}");
+            int rc = read_job((struct myr_str){text.data, text.len}, &file, &err);
+            assert_int_equal(rc == MYR_OK, count == MYR_JOB_WORDS_MAX);
+            if (rc < 0) {
+                assert_non_null(strstr(err.message, env ? "'env' has 4097 names, at most 4096"
+                                                        : "'command' has 4097 words, at most"));
+            }
+        }
+    }
+}
+
+/* A newer server may know more keys than whoever launches its jobs; a size was checked before. */
+static void what_was_taken_is_launched(void **state)
+{
+    (void)state;
+    struct myr_jobfile file;
+    struct myr_err err = {};
+    static const char text[] = "command: x\nnew: 1\nprogress: {pattern: '(a)', often: 1}\n";
+    assert_int_equal(
+        myr_jobfile_read(&arena, MYR_JOBFILE_TAKEN("f"), myr_str_from(text), &file, &err), MYR_OK);
+    assert_string_equal(file.progress.pattern, "(a)");
+    assert_int_equal(
+        myr_jobfile_read(&arena, MYR_JOBFILE_TAKEN("f"), MYR_STR("gpus: 1\n"), &file, &err),
+        MYR_EINVAL);
+    assert_string_equal(err.message, "f:1:1: 'command' is missing in a job file");
+}
+
+static int gone(void **state)
+{
+    (void)state;
+    myr_arena_done(&arena);
+    return 0;
 }
 
 int main(void)
@@ -335,6 +430,9 @@ int main(void)
         cmocka_unit_test(limits),
         cmocka_unit_test(how_it_may_lie),
         cmocka_unit_test(what_is_not_heeded),
+        cmocka_unit_test(what_all_roads_take),
+        cmocka_unit_test(so_many_words_and_no_more),
+        cmocka_unit_test(what_was_taken_is_launched),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, gone);
 }
