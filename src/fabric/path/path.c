@@ -1,6 +1,6 @@
 #include "myriad/fabric/path.h"
 
-#include "direct.h"
+#include "path/direct.h"
 
 /*
  * Clos paths. A spine can serve a destination when the rest of the way is alive: its own bundle to

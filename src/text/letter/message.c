@@ -1,10 +1,10 @@
-#include "message.h"
+#include "letter/message.h"
 
 #include <stdio.h>
 
-#include "kind/secret.h"
+#include "letter/secret.h"
+#include "letter/utf8.h"
 #include "myriad/text/doc.h"
-#include "utf8.h"
 
 enum {
     EXCERPT_CHARACTERS = 40,

@@ -2,9 +2,9 @@
  * secret: texts of which nothing may be shown. Errors end up in logs, in tickets and on screens
  * that are shared; a token in one of them is a token that has to be changed.
  */
-#include "kind/secret.h"
+#include "letter/secret.h"
 
-#include "kind/scan.h"
+#include "letter/scan.h"
 
 enum {
     WORD_BYTES_MIN = 20, /* shorter words are names, numbers, GUIDs */

@@ -3,7 +3,7 @@
  * training job tell alike is told here once, so that one layout has the same keys and words
  * wherever it is met.
  */
-#include "fit/fit.h"
+#include "case/case.h"
 
 #include <time.h>
 

@@ -3,7 +3,7 @@
  * And how an incarnation ended, in lines alone. Both are written by one process and read by
  * another, perhaps after a crash: what is missing or cut is an error, never a default.
  */
-#include "order.h"
+#include "disk/order.h"
 
 static const char *const kinds[ENDING_KINDS] = {"exit", "start",
                                                 "stopped"}; /* by enum ending_kind */

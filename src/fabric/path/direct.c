@@ -1,4 +1,4 @@
-#include "direct.h"
+#include "path/direct.h"
 
 #include <stdlib.h>
 

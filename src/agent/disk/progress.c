@@ -2,12 +2,12 @@
  * progress: steps that ranks tell by datagram or that are read from their lines. Both come from
  * users' programs: every number is bounded.
  */
-#include "progress.h"
+#include "disk/progress.h"
 
 #include <ctype.h>
 #include <stdio.h>
 
-#include "files.h"
+#include "disk/files.h"
 
 static const char megatron[] =
     "iteration +([0-9]+)/ *[0-9]+ +\\|"; /* "iteration      100/  500000 |" */

@@ -1,4 +1,4 @@
-#include "utf8.h"
+#include "letter/utf8.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

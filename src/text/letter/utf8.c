@@ -2,7 +2,7 @@
  * utf8: strict, so that one text has one reading: no overlong forms, no surrogates, nothing beyond
  * U+10FFFF.
  */
-#include "utf8.h"
+#include "letter/utf8.h"
 #include "myriad/text/doc.h"
 
 /* 0 for a byte that begins nothing; C0, C1 and F5 up could only begin overlong or too large forms.

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "files.h"
+#include "disk/files.h"
 
 #define AGENT_RANKS_MAX 64 /* a node's: a bit each in the mask of GPUs */
 

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "files.h"
+#include "disk/files.h"
 #include "folder_test.h"
 
 static void names_are_joined_as_far_as_they_fit(void **state)

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "order.h"
+#include "disk/order.h"
 
 static const struct order example = {.job = 5,
                                      .gpus = 0xF0,

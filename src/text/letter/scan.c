@@ -1,5 +1,5 @@
 /* scan: words and lines of a text that is looked at, for the files of this folder. */
-#include "kind/scan.h"
+#include "letter/scan.h"
 
 bool kind_begins(struct myr_str text, const char *with)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "progress.h"
+#include "disk/progress.h"
 #include "shim/peers.h"
 
 static void a_datagram_says_step_and_phase(void **state)

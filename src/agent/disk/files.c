@@ -1,4 +1,4 @@
-#include "files.h"
+#include "disk/files.h"
 
 #include <dirent.h>
 #include <errno.h>

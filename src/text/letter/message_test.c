@@ -1,4 +1,4 @@
-#include "message.h"
+#include "letter/message.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
