@@ -73,7 +73,7 @@ struct myr_row {
     const char *const *words; /* of WORD, from 0 to 'high' */
     const struct myr_record *of;
     /* OWN: 'shape' is its JSON schema, without the braces. */
-    int (*read)(const struct myr_doc *node, struct myr_arena *arena, void *ret,
+    int (*read)(const struct myr_doc *node, const char *what, struct myr_arena *arena, void *ret,
                 struct myr_err *err);
     const char *shape;
     uint32_t facts; /* bits that mean something to the record's owner */

@@ -166,7 +166,7 @@ static int read_value(const struct place *place, const struct myr_doc *node, voi
     case MYR_FIELD_LIST:
         return read_list(place, node, ret, err);
     case MYR_FIELD_OWN:
-        return row->read(node, place->how->arena, ret, err);
+        return row->read(node, place->name, place->how->arena, ret, err);
     case MYR_FIELD_RAW:
     case MYR_FIELD_KINDS:
         break;

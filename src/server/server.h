@@ -31,8 +31,9 @@
 
 #include "myriad/control.h"
 #include "myriad/io.h"
+#include "myriad/job.h"
 #include "myriad/record.h"
-#include "myriad/server/jobfile.h"
+#include "myriad/text.h"
 #include "store.h"
 
 enum { SERVER_TENANTS = 256, SERVER_NAME = 64, SERVER_RELAYS = 1024, SERVER_PATH = 4096 };

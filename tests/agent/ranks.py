@@ -385,7 +385,7 @@ def test_bad_orders():
     send = agent.controller.send
     cases = {
         "": b"job file", "command: [": b"job file:", "{": b"job file:", "name: x": b"command",
-        "command: ''": b"empty", "command: []": b"words", "command: {a: b}": b"command",
+        "command: ''": b"empty", "command: []": b"empty", "command: {a: b}": b"command",
         "command: a\nenv: {'A=B': c}": b"name of a variable",
         "command: a\nenv: [1]": b"env",
         "command: a\nprogress: {pattern: '('}": b"pattern",
