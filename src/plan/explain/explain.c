@@ -6,6 +6,7 @@
 #include "explain/tree.h"
 #include "figures/figures.h"
 #include "plan_internal.h"
+#include "report/report.h"
 
 /*
  * Paths, rules and inputs of the numbers of a plan, all read from its own tree. Three places know
@@ -46,8 +47,7 @@ static const struct myr_value *child(const struct myr_value *parent, const char 
     return best;
 }
 
-/* The root itself for an empty path. */
-static const struct myr_value *at_path(const struct myr_value *root, const char *path)
+const struct myr_value *explain_value(const struct myr_value *root, const char *path)
 {
     while (root && *path) {
         size_t len;
@@ -104,7 +104,7 @@ static const char *inputs_of(struct myr_answer *answer, const char *path, const 
     while (*inputs) {
         size_t len = strcspn(inputs, " ");
         const char *full = absolute(answer->arena, path, inputs, len);
-        const struct myr_value *value = at_path(&answer->root, full);
+        const struct myr_value *value = explain_value(&answer->root, full);
         if (value && value->kind != MYR_VALUE_OBJECT && value->kind != MYR_VALUE_LIST) {
             myr_buf_printf(&text, "%s%s = %.*s", text.len ? ", " : "", full,
                            value->kind == MYR_VALUE_NULL ? 4 : (int)value->text.len,
@@ -155,6 +155,17 @@ static bool explain(const struct myr_design *design, struct myr_answer *answer, 
     if (line) {
         ret->rule = myr_design_str(design, line->rule);
         ret->inputs = myr_design_str(design, line->inputs);
+        return true;
+    }
+    static const char constants[] = "proposal.";
+    const char *source =
+        strncmp(path, constants, sizeof(constants) - 1) == 0
+            ? report_constant_source(answer->arena, path + sizeof(constants) - 1, &ret->unit)
+            : NULL;
+    if (source) {
+        ret->basis = "published";
+        ret->rule = source;
+        ret->inputs = "";
         return true;
     }
     const struct explain_rule *rule = explain_rule_of(path);
@@ -252,7 +263,7 @@ int myr_plan_explain_path(const struct myr_design *design, struct myr_answer *an
     char known[PATH_BYTES], shown[MYR_EXCERPT_MAX];
     plain(path, known);
     explain_add(design, answer, known);
-    const struct myr_value *value = at_path(&answer->root, known);
+    const struct myr_value *value = explain_value(&answer->root, known);
     /* A path of brackets alone would else be all of the plan. */
     if (!value || (*path && !known[0])) {
         int rc = myr_err_set(err, MYR_ENOENT, "'%s' is no number of this plan",

@@ -94,6 +94,7 @@ void myr_plan_explain_tree(const struct myr_design *design, const struct myr_gro
     put_classes(design, answer);
     explain_put_drawn(design, answer);
     myr_answer_end(answer);
+    report_constants(answer);
     if (next) {
         myr_grow_phase(next, answer);
     }

@@ -4,6 +4,7 @@
 #include <openssl/evp.h>
 #include <stdio.h>
 
+#include "myriad/plan/explain.h"
 #include "myriad/text/answer.h"
 #include "plan_languages.h"
 
@@ -151,8 +152,11 @@ void myr_plan_report(const struct myr_design *design, const struct myr_plan_abou
     MYR_CLEANUP(myr_buf_done) struct myr_buf svg = {};
     uint32_t pictures = 0;
     struct report_paths paths = {};
-    struct report report = {design, about, &arena, buf, &pictures, &paths};
+    struct myr_answer tree;
+    struct report report = {design, about, &arena, buf, &pictures, &paths, &tree};
     myr_arena_init(&arena);
+    myr_answer_init(&tree, &arena, "myriad.plan", 1);
+    myr_plan_explain_tree(design, about->next, &tree);
     /* Page and drawings share one count of pictures and one list of marks. */
     myr_page_begin_in(buf, about->lang ? about->lang->name : "en",
                       myr_design_str(design, design->head->name));
@@ -160,6 +164,7 @@ void myr_plan_report(const struct myr_design *design, const struct myr_plan_abou
     put_paths(&report);
     put_tiles(&report);
     report_summary(&report);
+    report_chapter(&report, "scope");
     report_networks(&report);
     report_heading(&report, "Topology");
     myr_plan_svg(design, &svg);
@@ -167,8 +172,10 @@ void myr_plan_report(const struct myr_design *design, const struct myr_plan_abou
     report_bill(&report);
     report_room(&report);
     report_figures(&report);
+    report_chapter(&report, "cold-plate");
     report_care(&report);
     report_next(&report);
+    report_chapter(&report, "terms");
     report_findings(&report);
     report_origins(&report);
     if (about->digest[0]) {
