@@ -86,7 +86,7 @@ install(FILES packaging/progress/myriad_progress.h DESTINATION ${doc}/packaging/
 
 install(TARGETS libmyriad ARCHIVE COMPONENT library)
 install(DIRECTORY include/myriad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library
-        FILES_MATCHING PATTERN "*.h" PATTERN "agent.h" EXCLUDE
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "*.rec" PATTERN "agent.h" EXCLUDE
         PATTERN "agent" EXCLUDE)
 install(FILES ${CMAKE_BINARY_DIR}/myriad.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
         COMPONENT library)

@@ -344,6 +344,17 @@ uint32_t plan_cable_links(struct plan *plan, const struct net_plan *net,
     return links_of_cable(plan, net, &need, &parts);
 }
 
+uint32_t plan_layer_links(const struct plan *plan, const struct net_plan *net, enum myr_layer layer,
+                          bool *ret_copper)
+{
+    struct link_need need = fabric_need(plan, net, layer);
+    struct fit_parts parts = {MYR_PART_NONE, MYR_PART_NONE, plan_choose_fixed(plan, &need)};
+    *ret_copper = parts.cable != MYR_PART_NONE &&
+                  part_at(plan, parts.cable)->cable.medium == MYR_MEDIUM_COPPER;
+    parts.cable = *ret_copper ? parts.cable : MYR_PART_NONE;
+    return links_of_cable(plan, net, &need, &parts);
+}
+
 /*
  * The kind of link that a layer gets for the length that the spec gives. Copper before fibre,
  * multimode before single mode (docs/planning.md, Optics and cables); what is pinned stays, and

@@ -184,9 +184,11 @@ static int size_asked(const struct plan *plan, struct net_plan *net, const struc
     MYR_TRY(rc);
     if (range->last > 1) {
         net->out.tiers = range->first > 2 ? range->first : 2;
+        /* With the uplinks given, a lower ratio may still find room for its hosts. */
+        *ret_split = net->spec->leaf_up && net->oversubscription[0] > 1;
         MYR_TRY(plan_split_leaf(net, net->oversubscription[0], &split, err));
         *ret_split = true;
-        if (plan_tiers_above(net, &split, range)) {
+        if (plan_tiers_above(plan, net, &split, range)) {
             return MYR_OK;
         }
     }

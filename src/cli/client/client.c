@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "myriad/job.h"
 #include "myriad/server/folder.h"
-#include "myriad/server/jobfile.h"
 #include "myriad/text/kind.h"
 
 const struct client_none client_no_options;

@@ -12,7 +12,7 @@
 #include "client/job.h"
 #include "kubernetes/kubernetes.h"
 #include "myriad/io/ca.h"
-#include "myriad/server/jobfile.h"
+#include "myriad/job.h"
 #include "myriad/work/layout_file.h"
 
 /* 'kubernetes' says where the job goes instead of a server; it counts only with a kubeconfig. */
@@ -130,9 +130,7 @@ static int add_layout(struct cli *cli, const char *file, const char *path, struc
     MYR_CLEANUP(myr_buf_done) struct myr_buf words = {};
     struct myr_str body = {text->len ? text->data : "", text->len};
     MYR_TRY(myr_layout_file_read(&cli->arena, path, NULL, &layout, err));
-    bool json = body.len > 0 && body.data[0] == '{';
-    MYR_TRY(json ? myr_doc_read_json(&cli->arena, file, body, &top, err)
-                 : myr_doc_read_yaml(&cli->arena, file, body, &top, err));
+    MYR_TRY(myr_jobfile_tree(&cli->arena, file, body, &top, err));
     MYR_TRY(myr_doc_expect(top, MYR_DOC_MAP, "a job file", err));
     /* A size by nodes is refused beside a layout, whatever it comes to. */
     uint64_t gpus = myr_layout_gpus(&layout), given;
@@ -268,10 +266,10 @@ static int wait_for_end(const struct client *client, const char *path, struct my
 static void show_unheeded(struct cli *cli, const struct myr_doc *made)
 {
     const struct myr_doc *list = myr_doc_get(made, "unheeded");
-    const char *keys[MYR_JOBFILE_KEYS];
+    const char *keys[MYR_RECORD_ROWS_MAX];
     uint32_t count = 0;
     for (uint32_t i = 0; list && list->kind == MYR_DOC_LIST && i < list->count; i++) {
-        if (list->items[i]->kind == MYR_DOC_SCALAR && count < MYR_JOBFILE_KEYS) {
+        if (list->items[i]->kind == MYR_DOC_SCALAR && count < MYR_RECORD_ROWS_MAX) {
             keys[count++] =
                 myr_arena_strndup(&cli->arena, list->items[i]->text.data, list->items[i]->text.len);
         }
@@ -341,7 +339,7 @@ static int run(struct cli *cli, struct myr_err *err)
             return myr_err_set(err, MYR_EINVAL,
                                "--wait is for a server; 'kubectl wait job' waits for a Job");
         }
-        return kubernetes_submit(cli, &options->kubernetes, file, body, err);
+        return kubernetes_submit(cli, &options->kubernetes, body, err);
     }
     MYR_TRY(client_open(cli, &client, err));
     MYR_TRY(send_job(&client, file, body, &made, err));

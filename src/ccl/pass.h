@@ -1,0 +1,40 @@
+/*
+ * pass: one collective call as rounds through shared memory.
+ *
+ * In each round every member fills a buffer of its own with a piece of what it gives, may then work
+ * on what all have filled, and drains the results into the caller's memory. Of three rounds under
+ * way one is filled, one worked on and one drained between two tickets, so there is one ticket a
+ * round and two buffers are enough: what step t writes was last read in step t - 1 at the latest,
+ * which all have left when step t begins. What remains after the last ticket is read from memory
+ * that nobody writes before all have begun another call: so the call is complete with that ticket,
+ * whoever dies after it.
+ */
+#pragma once
+
+#include "group.h"
+#include "reduce.h"
+
+struct ccl_pass {
+    uint64_t sign;   /* what all members must agree on */
+    uint64_t rounds; /* at least one */
+    void (*fill)(struct myr_ccl *ccl, const struct ccl_pass *pass, uint64_t round);
+    void (*work)(struct myr_ccl *ccl, const struct ccl_pass *pass, uint64_t round); /* or NULL */
+    void (*drain)(struct myr_ccl *ccl, const struct ccl_pass *pass, uint64_t round);
+    const void *in;
+    void *out;
+    size_t count; /* of values, in all */
+    size_t round_count;
+    enum myr_ccl_type type;
+    enum myr_ccl_op op;
+};
+
+int ccl_pass_run(struct myr_ccl *ccl, const struct ccl_pass *pass, struct myr_ccl_bound bound,
+                 struct myr_err *err);
+
+/* Buffers of a round of this call. */
+uint8_t *ccl_stage(const struct myr_ccl *ccl, uint32_t rank, uint64_t round);
+uint8_t *ccl_sums(const struct myr_ccl *ccl, uint32_t rank, uint64_t round);
+/* The small one of the ticket that is taken next (or was taken last, 'ahead' 0). */
+uint8_t *ccl_small(const struct myr_ccl *ccl, uint32_t rank, uint32_t ahead);
+/* A copy that a test's world can stop in the middle of. */
+void ccl_copy(const struct myr_ccl *ccl, void *to, const void *from, size_t bytes);
