@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "blame.h"
 #include "shared.h"
 #include "world.h"
 
@@ -34,11 +35,13 @@ struct myr_ccl {
     struct ccl_line **lines;    /* by rank, the first of the two */
     struct myr_ccl_member *met; /* by place */
 
-    uint64_t ticket;         /* the last taken */
-    uint64_t round;          /* rounds begun: which of two buffers */
-    uint64_t calls;          /* begun */
-    uint64_t call_ticket;    /* the ticket with which the last call is complete */
-    uint32_t spins;          /* looks before we sleep */
+    uint64_t ticket;               /* the last taken */
+    uint64_t round;                /* rounds begun: which of two buffers */
+    uint64_t calls;                /* begun */
+    uint64_t call_ticket;          /* the ticket with which the last call is complete */
+    uint32_t spins;                /* looks before we sleep */
+    int64_t begun_ns, deadline_ns; /* of the last call */
+    struct ccl_blame blame;
     struct ccl_known *known; /* the view that we are in */
     struct ccl_known *seen;  /* the one in force when we last looked */
     struct ccl_known *draft; /* what we would propose */

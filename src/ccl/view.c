@@ -60,6 +60,8 @@ bool ccl_view_adopt(struct myr_ccl *ccl)
     ccl_store(ccl, &ccl_place(ccl, ccl->place)->intent, record->epoch);
     ccl->epoch = record->epoch;
     ccl->ended = false;
+    ccl->blame = (struct ccl_blame){0};
+    ccl->blame = (struct ccl_blame){0};
     ccl->rank = rank;
     ccl->size = record->size;
     ccl->kept = record->kept;
