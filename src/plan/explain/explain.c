@@ -47,7 +47,8 @@ static const struct myr_value *child(const struct myr_value *parent, const char 
     return best;
 }
 
-const struct myr_value *explain_value(const struct myr_value *root, const char *path)
+/* The root itself for an empty path. */
+static const struct myr_value *at_path(const struct myr_value *root, const char *path)
 {
     while (root && *path) {
         size_t len;
@@ -104,7 +105,7 @@ static const char *inputs_of(struct myr_answer *answer, const char *path, const 
     while (*inputs) {
         size_t len = strcspn(inputs, " ");
         const char *full = absolute(answer->arena, path, inputs, len);
-        const struct myr_value *value = explain_value(&answer->root, full);
+        const struct myr_value *value = at_path(&answer->root, full);
         if (value && value->kind != MYR_VALUE_OBJECT && value->kind != MYR_VALUE_LIST) {
             myr_buf_printf(&text, "%s%s = %.*s", text.len ? ", " : "", full,
                            value->kind == MYR_VALUE_NULL ? 4 : (int)value->text.len,
@@ -131,6 +132,27 @@ static const struct myr_bom_row *line_of(const struct myr_design *design, const 
     return NULL;
 }
 
+/* "acceptance.step_s.target": what stands beside it in the tree says how it came about. */
+static bool explain_target(const struct myr_answer *answer, const char *path,
+                           struct myr_explained *ret)
+{
+    static const char head[] = "acceptance.", tail[] = ".target";
+    size_t len = strlen(path);
+    if (strncmp(path, head, sizeof(head) - 1) != 0 || len < sizeof(tail) ||
+        strcmp(path + len - sizeof(tail) + 1, tail) != 0) {
+        return false;
+    }
+    const char *object = myr_arena_strndup(answer->arena, path, len - sizeof(tail) + 1);
+    const struct myr_value *of = at_path(&answer->root, object);
+    const char *const keys[] = {"unit", "basis", "rule", "inputs"};
+    const char **const rets[] = {&ret->unit, &ret->basis, &ret->rule, &ret->inputs};
+    for (size_t i = 0; of && i < MYR_ARRAY_COUNT(keys); i++) {
+        struct myr_str text = myr_value_get(of, keys[i])->text;
+        *rets[i] = myr_arena_strndup(answer->arena, text.data, text.len);
+    }
+    return of != NULL;
+}
+
 /*
  * Where rules come from, the most exact first: the figure, the line of the bill, the table of
  * rules. False: nobody knows one, and the number is not listed.
@@ -155,6 +177,9 @@ static bool explain(const struct myr_design *design, struct myr_answer *answer, 
     if (line) {
         ret->rule = myr_design_str(design, line->rule);
         ret->inputs = myr_design_str(design, line->inputs);
+        return true;
+    }
+    if (explain_target(answer, path, ret)) {
         return true;
     }
     static const char constants[] = "proposal.";
@@ -263,7 +288,7 @@ int myr_plan_explain_path(const struct myr_design *design, struct myr_answer *an
     char known[PATH_BYTES], shown[MYR_EXCERPT_MAX];
     plain(path, known);
     explain_add(design, answer, known);
-    const struct myr_value *value = explain_value(&answer->root, known);
+    const struct myr_value *value = at_path(&answer->root, known);
     /* A path of brackets alone would else be all of the plan. */
     if (!value || (*path && !known[0])) {
         int rc = myr_err_set(err, MYR_ENOENT, "'%s' is no number of this plan",

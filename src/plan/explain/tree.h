@@ -8,6 +8,4 @@
 void explain_add(const struct myr_design *design, struct myr_answer *answer, const char *path);
 /* What drawings count by themselves, into the open object. */
 void explain_put_drawn(const struct myr_design *design, struct myr_answer *answer);
-/* The value of a path below the root, "" the root itself; NULL: there is none. */
-const struct myr_value *explain_value(const struct myr_value *root, const char *path);
 void explain_put_devices(const struct myr_design *design, struct myr_answer *answer);

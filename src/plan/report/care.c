@@ -45,9 +45,43 @@ static void put_spares(const struct report *report)
     myr_page_table_end(report->buf);
 }
 
+/* What the planner alone cannot say, with how far each number reaches. */
+static void put_targets(const struct report *report)
+{
+    static const char *const heads[] = {"test",    ">target",           "unit", "rests on", "rule",
+                                        "figures", "how far it reaches"};
+    const struct myr_plan_targets *targets = report->about->targets;
+    if (!targets) {
+        report_para(report, "Targets of collectives, training and stability are computed with "
+                            "'myriad plan SPEC --out DIR --acceptance'.");
+        return;
+    }
+    report_subheading(report, "Targets that are simulated and fitted");
+    report_table(report, heads, MYR_ARRAY_COUNT(heads));
+    for (uint32_t i = 0; i < targets->count; i++) {
+        const struct myr_plan_target *target = &targets->items[i];
+        report_row_of(report, "acceptance.%s.target", target->key);
+        report_cell(report, target->test);
+        report_number_cell(report, MYR_NUMBER(target->value, target->digits),
+                           "acceptance.%s.target", target->key);
+        myr_page_cell(report->buf, target->unit);
+        report_word(report, target->basis);
+        report_cell(report, target->rule);
+        report_cell(report, target->inputs);
+        report_cell(report, target->reach);
+        myr_page_row_end(report->buf);
+    }
+    myr_page_table_end(report->buf);
+    for (uint32_t i = 0; i < targets->lacking_count; i++) {
+        report_para(report, "Without a target: %s.", report_say(report, "%s", targets->lacking[i]));
+    }
+}
+
 void report_care(const struct report *report)
 {
-    report_chapter(report, "care");
+    report_chapter(report, "delivery");
+    put_targets(report);
+    report_chapter(report, "maintenance");
     /* Designs of older programs tell nothing of spares. */
     if (myr_design_figure(report->design, "spares.restock_weeks")) {
         put_spares(report);

@@ -1,4 +1,3 @@
-#include "explain/tree.h"
 #include "report/report.h"
 
 /*
@@ -52,7 +51,7 @@ static const char *filled(const struct report *report, struct myr_str text)
         MYR_ASSERT(len < sizeof(path));
         memcpy(path, text.data + i + 1, len);
         path[len] = '\0';
-        const struct myr_value *value = explain_value(&report->tree->root, path);
+        const struct myr_value *value = myr_value_get(&report->tree->root, path);
         if (!is_known(value)) {
             report->paths->count = 0;
             return NULL;
@@ -140,7 +139,7 @@ static bool is_meant(const struct report *report, const struct myr_doc *when)
     if (!when) {
         return true;
     }
-    const struct myr_value *value = explain_value(&report->tree->root, when->items[0]->text.data);
+    const struct myr_value *value = myr_value_get(&report->tree->root, when->items[0]->text.data);
     return value && myr_str_eq(value->text, when->items[1]->text);
 }
 

@@ -19,7 +19,7 @@ struct report {
     struct myr_buf *buf;                /* the page */
     uint32_t *pictures;                 /* so many are in it */
     struct report_paths *paths;
-    const struct myr_answer *tree; /* all that can be asked for (explain/tree.h) */
+    const struct myr_answer *tree; /* report_tree() */
 };
 
 /*
@@ -128,8 +128,15 @@ void report_origins(const struct report *report);
 
 const struct myr_doc *report_document(struct myr_arena *arena, const char *key);
 
+/* All that words may name: the plan's answer, 'report', 'proposal' and 'acceptance'. */
+void report_tree(const struct myr_design *design, const struct myr_plan_targets *targets,
+                 struct myr_arena *arena, struct myr_answer *ret);
+/* Of all networks. */
+uint64_t report_switches(const struct myr_design *design);
+/* The object 'acceptance'. */
+void report_targets(const struct myr_plan_targets *targets, struct myr_answer *answer);
 /* The object 'proposal'. */
-void report_constants(struct myr_answer *answer);
+void report_constants(const struct myr_design *design, struct myr_answer *answer);
 /* Where one of them is from; NULL: there is none of that name. */
 const char *report_constant_source(struct myr_arena *arena, const char *name,
                                    const char **ret_unit);
