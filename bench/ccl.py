@@ -1,8 +1,8 @@
 """ccl: all-reduce beside Open MPI and the memory's bound, and how long a death holds up the others.
 
 All three run in turn, so that each sees the same machine; of the turns the fastest counts. Without
-mpicc and mpirun (openmpi-bin, libopenmpi-dev) the comparison is left out, and said so. The bound is one
-pass: every vector is read once and written once by as many threads as there are cores.
+mpicc and mpirun (openmpi-bin, libopenmpi-dev) the comparison is left out, and said so. The bound is
+one pass: every vector is read once and written once by as many threads as there are cores.
 """
 import os
 import shutil
