@@ -177,8 +177,7 @@ static void dense_ffn(const struct fit_work *w, double width, struct fit_layer *
  */
 static double bias_passes(const struct fit_work *w, uint8_t grouped, double h, double f)
 {
-    double activation = grouped == MYR_GROUPED_FUSED ? 0 : 34 * f;
-    return w->c[FIT_EXPERT_BIAS] * (28 * h + activation) / 2;
+    return w->c[FIT_EXPERT_BIAS] * (28 * h + (grouped == MYR_GROUPED_FUSED ? 0 : 34 * f)) / 2;
 }
 
 /*
@@ -204,7 +203,8 @@ static void expert_products(const struct fit_work *w, double arrived, double etp
     double h = w->model->hidden, f = moe->expert_hidden / etp;
     double experts = (double)moe->expert_count / w->layout->ep, rows = arrived / experts;
     double flops =
-        w->low_flops * w->c[grouped == MYR_GROUPED_LOOP ? FIT_GROUPED_LOOP : FIT_GROUPED];
+        w->low_flops *
+        fit_min(w->best, w->c[grouped == MYR_GROUPED_LOOP ? FIT_GROUPED_LOOP : FIT_GROUPED]);
     double matrices = w->model->gated ? 3 : 2, wide = (matrices - 1) * f;
     double inputs =
         products_s(w, experts, rows, h, wide, flops) + products_s(w, experts, rows, f, h, flops);
@@ -324,9 +324,8 @@ static double sum(struct fit_pass *pass)
 }
 
 /*
- * What is launched for each expert of a layer: two products, a cast of what each reads, with scales
- * found just before (a pass for the largest value, one for the scale) or put in the order that
- * products want them; a bias multiplied and added.
+ * What is launched for each expert of a layer: two products with weights of their own to look up
+ * and to keep, casts of what they read with scales found before or reordered; a bias in two steps.
  */
 static double launches_each(const struct fit_work *w)
 {
@@ -334,14 +333,16 @@ static double launches_each(const struct fit_work *w)
         [MYR_SCALES_CURRENT] = 6, [MYR_SCALES_MX] = 4,      [MYR_SCALES_BLOCKS] = 4,
         [MYR_SCALES_NVFP4] = 4,   [MYR_SCALES_DELAYED] = 2, [MYR_SCALES_ROWS] = 4};
     double cast = w->cast_bytes > 0 ? casts[w->recipe->of[MYR_CAPABILITY_SCALES]] : 0;
-    return 2 + cast + (w->model->ffn_bias ? 2 : 0);
+    return 4 + cast + (w->model->ffn_bias ? 2 : 0);
 }
 
 /* A host that cannot launch kernels fast enough sets the pace, transfers included. */
 static void launch_bound(const struct fit_work *w, bool moe, struct fit_layer *layer)
 {
     bool eager = w->it->stack->era == MYR_ERA_EAGER;
-    bool fixed = w->recipe->of[MYR_CAPABILITY_TOKEN_DROP];
+    /* Libraries that send by domain tell the host what has come, whether tokens drop or not. */
+    bool fixed = w->recipe->of[MYR_CAPABILITY_TOKEN_DROP] &&
+                 w->recipe->of[MYR_CAPABILITY_DISPATCHER] == MYR_DISPATCH_ALL_TO_ALL;
     double host = w->c[eager ? FIT_LAUNCH_EAGER : FIT_LAUNCH_FUSED] * (w->layout->tp > 1 ? 1.1 : 1);
     if (w->layout->kernels != MYR_KERNELS_FUSED) {
         host = w->c[w->layout->kernels == MYR_KERNELS_EAGER ? FIT_TORCH_HOST
@@ -572,7 +573,7 @@ void fit_blocks_of(const struct myr_fit_case *it, const struct myr_layout *layou
     }
 }
 
-/* A question about kernels alone: no model, no layout but for the precision. */
+/* About kernels alone: no model, no layout but for the precision. */
 static struct fit_work bare(const struct myr_fit_case *it, const struct myr_layout *layout)
 {
     struct fit_work w = {.it = it, .layout = layout, .c = it->constants};

@@ -113,7 +113,7 @@
     X(EXPERT_LAUNCH_STATIC, "launch.experts-static", "us", 500, 5, 5000, 0.6,                      \
       "least time of an expert layer forward beyond a dense one, its sizes fixed "                 \
       "as tokens are dropped")                                                                     \
-    X(EXPERT_EACH, "launch.expert", "us", 15, 1, 200, 0.6,                                         \
+    X(EXPERT_EACH, "launch.expert", "us", 12, 1, 200, 0.6,                                         \
       "time of one launch for one expert of the rank: products, casts and biases are launched "    \
       "one "                                                                                       \
       "by one")                                                                                    \
