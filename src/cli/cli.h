@@ -204,7 +204,7 @@ extern const struct myr_command cli_design_apply_command;
 extern const struct cli_verb cli_export_verb, cli_verify_verb, cli_verify_orders_verb,
     cli_bind_verb;
 extern const struct cli_verb cli_sched_verb, cli_sched_place_verb, cli_sched_replay_verb,
-    cli_sched_bench_verb;
+    cli_sched_rehearse_verb;
 extern const struct cli_verb cli_twin_verb, cli_twin_run_verb, cli_twin_replay_verb,
     cli_twin_search_verb;
 extern const struct cli_verb cli_whatif_verb, cli_explain_verb;

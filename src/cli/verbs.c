@@ -59,7 +59,7 @@ static const struct cli_verb *const verbs[] = {
     &cli_sched_verb,
     &cli_sched_place_verb,
     &cli_sched_replay_verb,
-    &cli_sched_bench_verb,
+    &cli_sched_rehearse_verb,
     &cli_twin_verb,
     &cli_twin_run_verb,
     &cli_twin_replay_verb,
