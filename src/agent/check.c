@@ -2,12 +2,12 @@
  * check: every text that an agent reads from outside or from its disk, behind one door, for
  * programs that feed it random bytes. What was read is held against what is written of it.
  */
+#include "disk/order.h"
+#include "disk/progress.h"
 #include "enrol.h"
 #include "inventory.h"
 #include "myriad/agent.h"
 #include "myriad/job.h"
-#include "order.h"
-#include "progress.h"
 #include "shim/peers.h"
 #include "stops.h"
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "disk/order.h"
 #include "myriad/agent.h"
-#include "order.h"
 
 #define DIGITS "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 

@@ -11,9 +11,9 @@
 
 #include <signal.h>
 
+#include "disk/order.h"
+#include "disk/progress.h"
 #include "myriad/job.h"
-#include "order.h"
-#include "progress.h"
 
 #define SHIM_BELL "bell" /* the agent's socket in the state folder */
 

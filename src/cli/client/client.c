@@ -41,12 +41,6 @@ static int read_token(struct cli *cli, const char *path, const char **ret, struc
     return MYR_OK;
 }
 
-int client_read_job(const char *path, struct myr_buf *ret, struct myr_err *err)
-{
-    return myr_kind_read(path, MYR_JOBFILE_BYTES_MAX, MYR_KINDS_DOC(JOB),
-                         "a job file, with a 'command',", ret, err);
-}
-
 const char *client_where(struct cli *cli)
 {
     const struct {

@@ -10,6 +10,7 @@
 
 #include "client/client.h"
 #include "client/job.h"
+#include "jobfile/jobfile.h"
 #include "kubernetes/kubernetes.h"
 #include "myriad/io/ca.h"
 #include "myriad/job.h"
@@ -275,8 +276,8 @@ static void show_unheeded(struct cli *cli, const struct myr_doc *made)
         }
     }
     bool slurm = strcmp(client_text(cli, made, "world"), "slurm") == 0;
-    job_put_unheeded(cli, keys, count,
-                     slurm ? myr_job_world_names[MYR_JOB_SLURM] : "a cluster of agents");
+    jobfile_put_unheeded(cli, keys, count,
+                         slurm ? myr_job_world_names[MYR_JOB_SLURM] : "a cluster of agents");
 }
 
 /* One job, by its own page; 'ret_bad': it is not done. */
@@ -327,7 +328,7 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     const struct myr_doc *made;
     struct client client;
-    MYR_TRY(client_read_job(file, &text, err));
+    MYR_TRY(jobfile_read(file, &text, err));
     file = myr_file_name(file);
     if (options->layout) {
         MYR_TRY(add_layout(cli, file, options->layout, &text, err));

@@ -4,8 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "client/client.h"
-#include "client/job.h"
+#include "jobfile/jobfile.h"
 #include "kubernetes/kubernetes.h"
 #include "myriad/io/ca.h"
 #include "myriad/job.h"
@@ -67,7 +66,7 @@ static int run(struct cli *cli, struct myr_err *err)
     const char *file = cli->operands.items[0], *keys[MYR_RECORD_ROWS_MAX];
     struct myr_jobfile job;
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {}, names = {};
-    MYR_TRY(client_read_job(file, &text, err));
+    MYR_TRY(jobfile_read(file, &text, err));
     file = myr_file_name(file);
     struct myr_str body = {text.len ? text.data : "", text.len};
     MYR_TRY(write_job(cli, cli->options, &job, body, NULL, &cli->document, err));
@@ -158,7 +157,7 @@ int kubernetes_submit(struct cli *cli, const struct kubernetes_job *how, struct 
         const char *keys[MYR_RECORD_ROWS_MAX];
         uint32_t count = myr_jobfile_unheeded(&file, MYR_JOB_KUBERNETES, keys);
         show(cli, how, made);
-        job_put_unheeded(cli, keys, count, myr_job_world_names[MYR_JOB_KUBERNETES]);
+        jobfile_put_unheeded(cli, keys, count, myr_job_world_names[MYR_JOB_KUBERNETES]);
     }
     return rc;
 }
