@@ -124,6 +124,8 @@ void watch_rang(void *context);
 void watch_second(struct server *server);
 
 /* login.c: who asks? */
+/* Whether it names this machine, and not another site that leads here. */
+bool login_is_meant(const struct request *request);
 void login_find(struct request *request);
 int login_call(struct request *request, struct myr_buf *ret, struct myr_err *err);
 int logout_call(struct request *request, struct myr_buf *ret, struct myr_err *err);

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "letter/utf8.h"
 #include "myriad/text/json.h"
-#include "utf8.h"
 #include "wrap.h"
 
 /* Without a screen, words are broken as on the narrowest one that people use. */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "utf8.h"
+#include "letter/utf8.h"
 
 /*
  * Numbers must come out the same with every C library. Both conversions used here, "%.*f" and

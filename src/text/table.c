@@ -4,9 +4,9 @@
  */
 #include "myriad/text/table.h"
 
+#include "letter/utf8.h"
 #include "myriad/text/csv.h"
 #include "myriad/text/json.h"
-#include "utf8.h"
 #include "wrap.h"
 #include "yaml_plain.h"
 

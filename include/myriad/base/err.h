@@ -34,7 +34,8 @@
     X(EDENIED, -12, 1, 403, "not allowed")               \
     X(EUNKNOWN, -13, 1, 401, "not known here")           \
     X(EAWAY, -14, 3, 503, "not to be had now")           \
-    X(EOFTEN, -15, 3, 429, "too often")
+    X(EOFTEN, -15, 3, 429, "too often")                  \
+    X(EREFORM, -16, 3, 503, "membership has changed")
 
 enum {
     MYR_OK = 0,

@@ -240,9 +240,37 @@ static int token_of(struct request *request, uint64_t *ret, struct myr_err *err)
 /* One that is done is not waited for: the core may have forgotten it. */
 static uint32_t before_of(const struct server *server, const struct myr_jobfile *file)
 {
-    bool waits =
-        file->after_count > 0 && rows_job_view(server, file->after[0]).state < MYR_CONTROL_DONE;
-    return waits ? file->after[0] + 1 : 0;
+    if (file->after.count == 0) {
+        return 0;
+    }
+    uint32_t before = *(const uint32_t *)file->after.at;
+    return rows_job_view(server, before).state < MYR_CONTROL_DONE ? before + 1 : 0;
+}
+
+/* The table of the job file must not take what the core refuses. */
+_Static_assert(MYR_RESTART_STRICT == 0 && MYR_RESTART_EPOCH == 1, "job.rec lists them so");
+
+/* How the job is to lie, as the core is told. */
+static struct myr_job_wish wish_of(const struct myr_jobfile *file)
+{
+    struct myr_job_wish wish = {.leaf_max = file->leaf_max};
+    const struct myr_layout *layout = &file->order;
+    if (file->within != MYR_JOB_ANYWHERE) {
+        wish.within = (uint8_t)(file->within + MYR_LEVEL_LEAF + 1);
+    }
+    if (!file->ordered) {
+        return wish;
+    }
+    wish.tp = layout->tp;
+    wish.cp = layout->cp;
+    wish.dp = layout->dp;
+    wish.pp = layout->pp;
+    wish.ep = layout->ep;
+    wish.etp = layout->etp;
+    for (uint32_t i = 0; i < MYR_LAYOUT_ORDER_COUNT; i++) {
+        wish.order[i] = (uint8_t)layout->order[i];
+    }
+    return wish;
 }
 
 /* What the core is told of the file. */
@@ -257,10 +285,10 @@ static struct myr_job_spec spec_of(const struct server *server, const struct myr
                                  .service = file->service,
                                  .held = file->hold,
                                  .gpus_min = file->gpus_min,
-                                 .wish = file->wish,
+                                 .wish = wish_of(file),
                                  .retries = file->retries,
                                  .lease_s = server->engine ? MYR_LEASE_S_MAX : file->lease_s,
-                                 .limit_s = file->time_limit_s,
+                                 .limit_s = file->time_limit,
                                  .after = before_of(server, file)};
 }
 
@@ -280,7 +308,7 @@ static int date_of(struct request *request, const struct myr_jobfile *file, uint
                            "expected",
                            MYR_DURATION(late_ms / 1000));
     }
-    if (at && (file->time_limit_s == 0 || file->array_count || file->after_count || file->hold)) {
+    if (at && (file->time_limit == 0 || file->array.count || file->after.count || file->hold)) {
         return myr_err_set(err, MYR_EINVAL,
                            "a job with a date has a 'time_limit', is no array, and neither waits "
                            "for another nor is held");
@@ -308,10 +336,10 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
                             .submitted_ms = core_ms(server),
                             .first_start_ms = -1,
                             .ended_ms = -1,
-                            .time_limit_s = file->time_limit_s,
-                            .twin_hours = file->twin_hours,
-                            .twin_step_s = file->twin_step_s};
-    row->array_index = index ? file->array_first + index : 0;
+                            .time_limit_s = file->time_limit,
+                            .twin_hours = file->twin.hours,
+                            .twin_step_s = file->twin.step_s};
+    row->array_index = index ? file->array.first + index : 0;
     if (index) {
         /* Room for the number behind a name of whatever length. */
         snprintf(row->name, sizeof(row->name), "%.68s[%u]", file->name, row->array_index - 1);
@@ -323,7 +351,7 @@ static int submit_one(struct request *request, const struct myr_jobfile *file, u
     row->file = strndup(request->body.data, request->body.len);
     int rc = server->world.submit ? server->world.submit(server, &spec, row, err) : MYR_OK;
     if (rc < 0) {
-        free(row->file);
+        free((char *)row->file);
         free(row);
         return rc;
     }
@@ -368,12 +396,12 @@ static int check_size(const struct server *server, const struct myr_jobfile *fil
                            server->config.spares ? " beside its spares" : "");
     }
     /* The core knows one job to wait for. */
-    if (file->after_count > 1) {
+    if (file->after.count > 1) {
         return myr_err_set(err, MYR_ERANGE, "'after' names %u jobs; one is expected",
-                           file->after_count);
+                           file->after.count);
     }
-    if (file->after_count == 1) {
-        uint32_t before = file->after[0];
+    if (file->after.count == 1) {
+        uint32_t before = *(const uint32_t *)file->after.at;
         if (before >= myr_control_jobs(server->control)) {
             return myr_err_set(err, MYR_ENOENT, "'after': no job %u", before);
         }
@@ -395,14 +423,14 @@ static bool is_same(const struct job_row *row, const struct request *request)
 }
 
 /* What the file says and nobody here reads: told at once, not found out after a week. */
-static void put_unheeded(const struct request *request, struct myr_json *json)
+static void put_unheeded(const struct request *request, const struct myr_jobfile *file,
+                         struct myr_json *json)
 {
     const struct server *server = request->server;
-    const char *keys[MYR_JOBFILE_KEYS];
+    const char *keys[MYR_RECORD_ROWS_MAX];
     uint32_t count = 0;
     if (!server->config.twin) { /* nothing of it runs there, and nobody expects that */
-        count = myr_jobfile_unheeded((struct myr_str){request->body.data, request->body.len},
-                                     server->engine ? MYR_JOB_SLURM : MYR_JOB_AGENTS, keys);
+        count = myr_jobfile_unheeded(file, server->engine ? MYR_JOB_SLURM : MYR_JOB_AGENTS, keys);
     }
     myr_json_list(json, "unheeded");
     for (uint32_t i = 0; i < count; i++) {
@@ -419,13 +447,17 @@ static void put_unheeded(const struct request *request, struct myr_json *json)
 int api_submit(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     struct myr_jobfile file;
     uint64_t token;
     struct myr_json json;
     MYR_TRY(api_writable(server, err));
+    const struct myr_jobfile_how how = {.file = "job",
+                                        .gpus_per_node = server->config.gpus_per_node};
     MYR_TRY(myr_jobfile_read(
-        "job", (struct myr_str){request->body.data ? request->body.data : "", request->body.len},
-        server->config.gpus_per_node, &file, err));
+        &arena, &how,
+        (struct myr_str){request->body.data ? request->body.data : "", request->body.len}, &file,
+        err));
     MYR_TRY(check_size(server, &file, err));
     /* Simulated ranks are nobody's processes. */
     if (!request->who.unix_user[0] && !server->config.twin) {
@@ -436,7 +468,7 @@ int api_submit(struct request *request, struct myr_buf *ret, struct myr_err *err
     MYR_TRY(token_of(request, &token, err));
     /* What the inbox still holds may take the next number: it goes first. */
     MYR_TRY(desk_run(server, err));
-    uint32_t count = file.array_count ? file.array_count : 1;
+    uint32_t count = file.array.count ? file.array.count : 1;
     MYR_CLEANUP(myr_free_at) uint32_t *ids = myr_xcalloc(count, sizeof(*ids));
     for (uint32_t i = 0; i < count; i++) {
         /* Each of an array has a number of its own, which the same request finds again. */
@@ -448,7 +480,7 @@ int api_submit(struct request *request, struct myr_buf *ret, struct myr_err *err
                                "this Idempotency-Key was used for another job file, by job %u", id);
         }
         if (id == MYR_NONE) {
-            MYR_TRY(submit_one(request, &file, own, file.array_count ? i + 1 : 0, &id, err));
+            MYR_TRY(submit_one(request, &file, own, file.array.count ? i + 1 : 0, &id, err));
         }
         ids[i] = id;
     }
@@ -459,7 +491,7 @@ int api_submit(struct request *request, struct myr_buf *ret, struct myr_err *err
     myr_json_text(&json, "state", myr_control_job_state_name(rows_job_view(server, ids[0]).state));
     myr_json_u64(&json, "count", count);
     api_put_ids(ids, count, &json);
-    put_unheeded(request, &json);
+    put_unheeded(request, &file, &json);
     myr_json_end(&json);
     return MYR_OK;
 }
