@@ -23,9 +23,9 @@
  */
 #pragma once
 
-#include "check.h"
 #include "draw.h"
 #include "myriad/twin/run.h"
+#include "progress/check.h"
 #include "times.h"
 
 enum happening {
