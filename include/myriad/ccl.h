@@ -70,7 +70,7 @@ struct myr_ccl_conf {
     uint64_t tag;         /* what others see of this member: say, its place in the job */
     uint32_t members;     /* that are to be there before the first epoch begins */
     uint32_t places;      /* for members, joiners and who was left out; 0: twice the members */
-    uint32_t stage_bytes; /* of a round through shared memory; 0: 256 KiB */
+    uint32_t stage_bytes; /* of a round through shared memory; 0: 128 KiB */
 };
 
 /* In which epoch a call belongs, and how long it may take. Time limits are above 0. */

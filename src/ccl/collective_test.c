@@ -17,6 +17,7 @@
 
 #include "myriad/base/rng.h"
 
+#include "group.h"
 #include "jobs_test.h"
 #include "leaks.h"
 #include "reduce.h"
@@ -33,6 +34,7 @@ struct group {
     void (*body)(struct group *group, struct myr_ccl *ccl, uint32_t rank);
     _Atomic uint32_t failures; /* cmocka's own asserts are for its thread alone */
     const void *with;
+    struct ccl_shared *memory;
 };
 
 #define CHECK(group, holds)                                                 \
@@ -64,7 +66,12 @@ static void *live(void *context)
     conf.tag = thread->tag;
     struct myr_ccl *ccl;
     struct myr_err err;
-    if (myr_ccl_join(&conf, LONG_NS, &ccl, &err) < 0) {
+    int rc = ccl_create(&conf, NULL, &ccl, &err);
+    if (rc == MYR_OK) {
+        ccl->shared = group->memory;
+        rc = ccl_join_in(ccl, &conf, LONG_NS, &err);
+    }
+    if (rc < 0) {
         print_error("%s\n", err.message);
         atomic_fetch_add(&group->failures, 1);
         return NULL;
@@ -73,20 +80,23 @@ static void *live(void *context)
     myr_ccl_view(ccl, &view);
     group->body(group, ccl, view.rank);
     /* Who leaves early would end the epoch under the others. */
-    int rc = myr_ccl_barrier(ccl, long_bound(ccl), NULL);
+    rc = myr_ccl_barrier(ccl, long_bound(ccl), NULL);
     (void)rc;
     myr_ccl_leave(ccl);
     return NULL;
 }
 
+/* All members see one mapping of the memory: so the thread sanitizer sees what they do to it. */
 static void run_group(struct group *group, uint32_t members, uint32_t stage_bytes)
 {
-    static _Atomic uint32_t number;
-    char name[64];
-    snprintf(name, sizeof(name), "collective-test-%d-%u", (int)getpid(), number++);
-    group->conf.name = name;
+    struct ccl_layout layout;
     group->conf.members = members;
+    group->conf.places = 2 * members;
     group->conf.stage_bytes = stage_bytes;
+    ccl_layout(group->conf.places, stage_bytes, &layout);
+    group->memory = aligned_alloc(4096, (layout.total + 4095) / 4096 * 4096);
+    memset(group->memory, 0, layout.total);
+    ccl_shared_init(group->memory, &group->conf);
     struct thread threads[MEMBERS_MAX];
     for (uint32_t i = 0; i < members; i++) {
         threads[i] = (struct thread){.group = group, .tag = 1000 + i};
@@ -95,6 +105,7 @@ static void run_group(struct group *group, uint32_t members, uint32_t stage_byte
     for (uint32_t i = 0; i < members; i++) {
         pthread_join(threads[i].thread, NULL);
     }
+    free(group->memory);
     assert_int_equal(group->failures, 0);
 }
 

@@ -77,6 +77,20 @@ static inline bool ccl_swap(const struct myr_ccl *ccl, _Atomic uint64_t *word, u
     return atomic_compare_exchange_strong(word, &from, to);
 }
 
+/* A copy that a test's world can stop in the middle of. */
+static inline void ccl_copy(const struct myr_ccl *ccl, void *to, const void *from, size_t bytes)
+{
+    if (ccl->world.point) {
+        size_t half = bytes / 2;
+        ccl_point(ccl);
+        memcpy(to, from, half);
+        ccl_point(ccl);
+        memcpy((uint8_t *)to + half, (const uint8_t *)from + half, bytes - half);
+        return;
+    }
+    memcpy(to, from, bytes);
+}
+
 static inline int64_t ccl_now(const struct myr_ccl *ccl)
 {
     return ccl->world.now_ns(ccl->world.context);

@@ -481,7 +481,7 @@ static uint64_t worlds_from(void)
 static void random_faults_break_no_promise(void **state)
 {
     (void)state;
-    uint64_t reforms = 0, deaths = 0, worlds = worlds_to_draw(1500);
+    uint64_t reforms = 0, deaths = 0, worlds = worlds_to_draw(1000);
     for (uint64_t seed = worlds_from(); seed < worlds_from() + worlds; seed++) {
         memset(&world, 0, sizeof(world));
         struct myr_rng draw;

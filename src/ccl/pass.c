@@ -19,19 +19,6 @@ uint8_t *ccl_small(const struct myr_ccl *ccl, uint32_t rank, uint32_t ahead)
     return ccl_at(ccl, ccl->layout.small + buffer * CCL_SMALL_MAX);
 }
 
-void ccl_copy(const struct myr_ccl *ccl, void *to, const void *from, size_t bytes)
-{
-    if (ccl->world.point) {
-        size_t half = bytes / 2;
-        ccl_point(ccl);
-        memcpy(to, from, half);
-        ccl_point(ccl);
-        memcpy((uint8_t *)to + half, (const uint8_t *)from + half, bytes - half);
-        return;
-    }
-    memcpy(to, from, bytes);
-}
-
 static int ended(const struct myr_ccl *ccl, struct myr_err *err)
 {
     return myr_err_set(err, MYR_EREFORM, "epoch %llu has ended", (unsigned long long)ccl->epoch);

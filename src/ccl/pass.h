@@ -65,5 +65,3 @@ uint8_t *ccl_stage(const struct myr_ccl *ccl, uint32_t rank, uint64_t round);
 uint8_t *ccl_sums(const struct myr_ccl *ccl, uint32_t rank, uint64_t round);
 /* The small one of the ticket that is taken next (or was taken last, 'ahead' 0). */
 uint8_t *ccl_small(const struct myr_ccl *ccl, uint32_t rank, uint32_t ahead);
-/* A copy that a test's world can stop in the middle of. */
-void ccl_copy(const struct myr_ccl *ccl, void *to, const void *from, size_t bytes);
