@@ -14,13 +14,13 @@ SOURCES = git ls-files --cached --others --exclude-standard -- '*.c' '*.h'
 
 .DEFAULT_GOAL := build
 .PHONY: build install deb demo test test-quick bench mutants fmt tidy fuzz asan web clean help
-.PHONY: deps-build deps-test test-kubernetes
+.PHONY: bug-report deps-build deps-test test-kubernetes
 
 build: deps-build build/build.ninja ## build/bin/myriad and myriad-agent, optimised (default)
 	@scripts/build build myriad myriad-agent
 
 install: deps-build build/build.ninja ## program, manual, library, documents; prefix=, DESTDIR=
-	@scripts/build build myriad myriad-agent libmyriad written
+	@scripts/build build myriad myriad-agent libmyriad myriad-ccl written
 	@DESTDIR=$(DESTDIR) cmake --install build --prefix $(prefix) >build/install.log
 	@echo "installed under $(DESTDIR)$(prefix); build/install_manifest.txt lists the files"
 
@@ -64,6 +64,9 @@ asan: deps-test build-asan/build.ninja ## build-asan/bin/myriad, with the saniti
 
 web: ## web/dist, the page as it is built into the program; needs npm
 	@web/build
+
+bug-report: ## version, configuration without secrets, logs: one file to send; FOLDER= of a server
+	@scripts/bug-report $(FOLDER)
 
 clean: ## remove what was built
 	rm -rf build build-* out

@@ -7,9 +7,10 @@ ROUNDS = 3
 
 def run(bench):
     answers = []
+    program = bench.program.parent / "bench_decisions"
     for _ in range(ROUNDS):
-        result = subprocess.run([str(bench.program), "sched", "bench", "-o", "json"],
-                                capture_output=True, text=True, check=False, timeout=300)
+        result = subprocess.run([str(program)], capture_output=True, text=True, check=False,
+                                timeout=300)
         if result.returncode != 0:
             bench.fail("bench", (result.stderr.strip() or "failed").splitlines()[0])
             return

@@ -5,7 +5,7 @@ no node daemon is needed. After a warm-up (one job on all nodes, cancelled) jobs
 fill 95 % of the cluster; then eight random ones are cancelled and eight of the same sizes come,
 round after round. The time of one allocation is the gap between two 'sched: Allocate' lines of the
 controller's log with nothing between them; the partition is down while jobs are submitted, so that
-one scheduling cycle takes all eight. Myriad then plays the very same jobs (`sched bench --events`).
+one scheduling cycle takes all eight. Myriad then plays the very same jobs (`bench_decisions`).
 
 Like is held against like, three times:
 
@@ -138,8 +138,7 @@ def timed(command):
 
 def play(bench, path):
     """The same jobs through Myriad: its answer, and the wall and CPU time of the program."""
-    text, used = timed([bench.program, "sched", "bench", "--nodes", NODES, "--leaf-nodes", LEAF,
-                        "--pod-nodes", POD, "--events", path, "-o", "json"])
+    text, used = timed([bench.program.parent / "bench_decisions", NODES, LEAF, POD, path])
     return json.loads(text), used
 
 

@@ -41,6 +41,8 @@ Libs.private: -lxlsxwriter -luv -lssl -lcrypto -lsqlite3 -lm
 Cflags: -I\${includedir}
 " @ONLY)
 
+include(${CMAKE_CURRENT_LIST_DIR}/ccl.cmake)
+
 # Manual pages and completions follow from the option tables, so the program itself writes them.
 set(written ${CMAKE_BINARY_DIR}/written)
 find_program(MYRIAD_SCDOC scdoc)
@@ -86,7 +88,7 @@ install(FILES packaging/progress/myriad_progress.h DESTINATION ${doc}/packaging/
 
 install(TARGETS libmyriad ARCHIVE COMPONENT library)
 install(DIRECTORY include/myriad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library
-        FILES_MATCHING PATTERN "*.h" PATTERN "agent.h" EXCLUDE
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "*.rec" PATTERN "agent.h" EXCLUDE
         PATTERN "agent" EXCLUDE)
 install(FILES ${CMAKE_BINARY_DIR}/myriad.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
         COMPONENT library)

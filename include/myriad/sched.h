@@ -22,14 +22,12 @@
  *   node_list  nodes as people write them
  *   place_answer, replay_answer  whole questions and their answers, as values
  *   replay_report  what a replay found, drawn
- *   bench    the time of placement decisions
  *
  * A pure library: time and events come in, decisions go out. Include this header; the parts under
  * sched/ are its chapters.
  */
 #pragma once
 
-#include "myriad/sched/bench.h"
 #include "myriad/sched/cluster.h"
 #include "myriad/sched/defrag.h"
 #include "myriad/sched/events.h"
@@ -40,6 +38,7 @@
 #include "myriad/sched/place_answer.h"
 #include "myriad/sched/policy.h"
 #include "myriad/sched/queue.h"
+#include "myriad/sched/rehearse.h"
 #include "myriad/sched/replay.h"
 #include "myriad/sched/replay_answer.h"
 #include "myriad/sched/replay_report.h"

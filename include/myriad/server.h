@@ -7,7 +7,6 @@
 #pragma once
 
 #include "myriad/server/folder.h"
-#include "myriad/server/jobfile.h"
 
 struct myr_server_init {
     const char *folder; /* made; must not hold a server already */

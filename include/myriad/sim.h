@@ -1,7 +1,8 @@
 /*
- * sim: the network in virtual time, as fluid: flows have rates, not packets.
+ * sim: the network in virtual time: as fluid, where flows have rates, or packet by packet.
  *
  *   engine      transfers over paths, max-min fair rates, tasks with dependencies, faults
+ *   packets     the same with every packet over every link: congestion control, pauses
  *   collective  algorithms as rounds of messages: one description for every user of them
  *   workload    permutations, incasts, collectives, training steps as tasks
  *   contention  slowdown of patterns by level and load, as a table beside the design
@@ -24,6 +25,7 @@
 #include "myriad/sim/compare.h"
 #include "myriad/sim/contention.h"
 #include "myriad/sim/engine.h"
+#include "myriad/sim/packets.h"
 #include "myriad/sim/question.h"
 #include "myriad/sim/read.h"
 #include "myriad/sim/report.h"

@@ -21,11 +21,11 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#include "disk/order.h"
 #include "inventory.h"
 #include "kept.h"
 #include "leaks.h"
 #include "life_test.h"
-#include "order.h"
 #include "shim/shim.h"
 
 /* libuv keeps its threads' data for the whole process. */

@@ -2,12 +2,12 @@
  * check: every text that an agent reads from outside or from its disk, behind one door, for
  * programs that feed it random bytes. What was read is held against what is written of it.
  */
+#include "disk/order.h"
+#include "disk/progress.h"
 #include "enrol.h"
 #include "inventory.h"
-#include "jobfile.h"
 #include "myriad/agent.h"
-#include "order.h"
-#include "progress.h"
+#include "myriad/job.h"
 #include "shim/peers.h"
 #include "stops.h"
 
@@ -15,14 +15,14 @@
 static int check_job(struct myr_str bytes, struct myr_err *err)
 {
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
-    struct jobfile job;
+    struct myr_jobfile job;
     struct myr_step_pattern pattern = {};
     uint64_t step;
     myr_arena_init(&arena);
-    MYR_TRY(jobfile_read(&arena, bytes, &job, err));
+    MYR_TRY(myr_jobfile_read(&arena, MYR_JOBFILE_TAKEN("job file"), bytes, &job, err));
     /* What a launcher takes for granted of every job file that was read. */
-    MYR_ASSERT(job.command[0] && job.command[0][0] && job.env);
-    MYR_TRY(progress_pattern_init(&pattern, job.pattern, err));
+    MYR_ASSERT(job.command.argv[0][0] && job.env.words);
+    MYR_TRY(progress_pattern_init(&pattern, job.progress.pattern, err));
     /* The line that the default pattern is for. */
     (void)myr_step_pattern_match(&pattern, " iteration       12/     100 | consumed samples",
                                  &step);

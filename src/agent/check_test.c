@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "disk/order.h"
 #include "myriad/agent.h"
-#include "order.h"
 
 #define DIGITS "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
@@ -20,7 +20,7 @@ static const struct {
     {MYR_AGENT_JOB_FILE, "command: x\n", NULL},
     {MYR_AGENT_JOB_FILE, "command: [x, y]\nprogress: {pattern: 'a ([0-9]+)'}\n", NULL},
     {MYR_AGENT_JOB_FILE, "command: x\nprogress: {pattern: a}\n",
-     "job file: progress.pattern: no group that is the step: '([0-9]+)'"},
+     "job file:2:21: 'progress.pattern': no group that is the step: '([0-9]+)'"},
     {MYR_AGENT_JOB_FILE, "command: ''\n", "job file:1:10: 'command' is empty"},
     {MYR_AGENT_ORDER, "x\n", "order: no order"},
     {MYR_AGENT_ENDING, "kind exit\nrank 1\ncode 2\nsignal 3\n", NULL},

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "files.h"
+#include "disk/files.h"
 #include "inventory.h"
 #include "myriad/text.h"
 #include "nvml.h"

@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "files.h"
+#include "disk/files.h"
 #include "leaks.h"
 
 /* The libraries that are looked for keep their tables. */

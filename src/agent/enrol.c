@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "files.h"
+#include "disk/files.h"
 
 enum { REFUSAL_MAX = 200 }; /* of a server's words: what it wants instead stands at their end */
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "files.h"
+#include "disk/files.h"
 #include "leaks.h"
 
 /* OpenSSL keeps its tables for the whole process. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files.h"
+#include "disk/files.h"
 
 static char folder[] = "/tmp/myr-agent-XXXXXX";
 

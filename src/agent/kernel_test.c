@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
+#include "disk/files.h"
 #include "enrol.h"
-#include "files.h"
 #include "kept.h"
 #include "kernel.h"
 #include "launch.h"

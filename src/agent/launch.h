@@ -5,7 +5,7 @@
 
 #include <uv.h>
 
-#include "files.h"
+#include "disk/files.h"
 
 /* The lock of a folder, for whoever starts its launcher; -1 while one lives. */
 int launch_lock(const char *folder);

@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include "files.h"
+#include "disk/files.h"
 #include "myriad/io.h"
 #include "myriad/text/json.h"
 #include "myriad/wire.h"

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "files.h"
+#include "disk/files.h"
 #include "myriad/text/option.h"
 
 /* The rest is NULL: not said. */

@@ -27,7 +27,7 @@
 #include <uv.h>
 
 #include "agent.h"
-#include "files.h"
+#include "disk/files.h"
 #include "kept.h"
 #include "leaks.h"
 #include "myriad/agent/relay.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "agent.h"
-#include "files.h"
+#include "disk/files.h"
 #include "inventory.h"
 #include "myriad/agent.h"
 #include "nvml.h"

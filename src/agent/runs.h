@@ -9,8 +9,8 @@
  */
 #pragma once
 
-#include "order.h"
-#include "progress.h"
+#include "disk/order.h"
+#include "disk/progress.h"
 #include "reports.h"
 #include "stops.h"
 

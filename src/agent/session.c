@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "files.h"
+#include "disk/files.h"
 
 enum {
     RETRY_MIN_MS = 200,

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "files.h"
+#include "disk/files.h"
 #include "kept.h"
 #include "leaks.h"
 #include "reports.h"

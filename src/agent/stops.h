@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "files.h"
+#include "disk/files.h"
 
 #define STOPS_MAX 4096 /* jobs that are remembered */
 

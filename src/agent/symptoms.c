@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "files.h"
+#include "disk/files.h"
 #include "launch.h"
 
 #define RETRY_NS (60LL * 1000000000)

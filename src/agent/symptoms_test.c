@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "files.h"
+#include "disk/files.h"
 
 enum { PATIENCE = 20000 };
 

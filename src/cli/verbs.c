@@ -13,6 +13,7 @@
 static const struct cli_verb *const verbs[] = {
     &cli_plan_verb,
     &cli_plan_audit_verb,
+    &cli_plan_diff_verb,
     &cli_plan_grow_verb,
     &cli_plan_optimise_verb,
     &cli_design_verb,
@@ -59,7 +60,7 @@ static const struct cli_verb *const verbs[] = {
     &cli_sched_verb,
     &cli_sched_place_verb,
     &cli_sched_replay_verb,
-    &cli_sched_bench_verb,
+    &cli_sched_rehearse_verb,
     &cli_twin_verb,
     &cli_twin_run_verb,
     &cli_twin_replay_verb,

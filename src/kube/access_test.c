@@ -159,17 +159,26 @@ static void a_pod_uses_its_service_account(void **state)
     rmdir(at);
 }
 
+/* As it was checked before, for so many GPUs. */
+static int read_job(struct myr_arena *arena, const char *text, uint32_t gpus,
+                    struct myr_jobfile *ret, struct myr_err *err)
+{
+    MYR_TRY(myr_jobfile_read(arena, MYR_JOBFILE_TAKEN("job.yaml"), myr_str_from(text), ret, err));
+    ret->gpus = gpus;
+    return MYR_OK;
+}
+
 static json_t *job_of(const char *text, uint32_t gpus, uint32_t per_node)
 {
     struct myr_buf buf = {};
     struct myr_err err = {};
-    const struct myr_kube_job job = {.file = "job.yaml",
-                                     .text = myr_str_from(text),
-                                     .name = "My Job_1",
-                                     .tenant = "research",
-                                     .gpus = gpus,
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    struct myr_jobfile file;
+    assert_int_equal(read_job(&arena, text, gpus, &file, &err), MYR_OK);
+    snprintf(file.name, sizeof(file.name), "My Job_1");
+    snprintf(file.tenant, sizeof(file.tenant), "research");
+    const struct myr_kube_job job = {.job = &file,
                                      .gpus_per_node = per_node,
-                                     .retries = 3,
                                      .space = "default",
                                      .scheduler = "myriad",
                                      .resource = "nvidia.com/gpu"};
@@ -219,11 +228,10 @@ static void a_job_file_is_a_gang_of_pods(void **state)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(bad); i++) {
         struct myr_buf buf = {};
         struct myr_err err = {};
-        const struct myr_kube_job job = {.file = "job.yaml",
-                                         .text = myr_str_from(bad[i][0]),
-                                         .name = "x",
-                                         .tenant = "t",
-                                         .gpus = 8,
+        MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+        struct myr_jobfile file;
+        assert_int_equal(read_job(&arena, bad[i][0], 8, &file, &err), MYR_OK);
+        const struct myr_kube_job job = {.job = &file,
                                          .gpus_per_node = 8,
                                          .space = "default",
                                          .scheduler = "myriad",
@@ -246,11 +254,13 @@ static void a_job_is_as_it_was(void **state)
     struct myr_buf text = {};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(files); i++) {
         struct myr_err err = {};
-        const struct myr_kube_job job = {.file = "job.yaml",
-                                         .text = myr_str_from(files[i]),
-                                         .name = "my job_1",
-                                         .tenant = "team",
-                                         .gpus = i ? 4 : 16,
+        MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+        struct myr_jobfile file;
+        assert_int_equal(read_job(&arena, files[i], i ? 4 : 16, &file, &err), MYR_OK);
+        snprintf(file.name, sizeof(file.name), "my job_1");
+        snprintf(file.tenant, sizeof(file.tenant), "team");
+        file.priority = file.retries = 0;
+        const struct myr_kube_job job = {.job = &file,
                                          .gpus_per_node = 8,
                                          .space = "research",
                                          .scheduler = "myriad",

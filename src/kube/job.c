@@ -1,6 +1,7 @@
 #include "myriad/kube/job.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "kube.h"
 
@@ -52,20 +53,6 @@ static uint32_t greatest_common(uint32_t a, uint32_t b)
         b = rest;
     }
     return a;
-}
-
-/* What only agents do. */
-static int check_keys(const struct myr_doc *top, struct myr_err *err)
-{
-    static const char *const refused[] = {"prolog", "epilog", "array", "after", "service"};
-    for (size_t i = 0; i < MYR_ARRAY_COUNT(refused); i++) {
-        const struct myr_doc *node = myr_doc_get(top, refused[i]);
-        if (node && node->kind != MYR_DOC_NULL) {
-            return myr_doc_error(err, node, MYR_EINVAL, "'%s' is not to be had on Kubernetes",
-                                 refused[i]);
-        }
-    }
-    return MYR_OK;
 }
 
 /* Kubelets replace $(NAME) and make one $ of two, in commands and in the environment: so that a
@@ -120,55 +107,46 @@ static void put_env_from(struct myr_json *json, const char *name, const char *an
 /* What a job file comes to: pods of one size, which together have exactly the job's GPUs. */
 struct shape {
     uint32_t pods, gpus; /* of a pod */
-    const char *name, *directory, *checkpoint, *image, *layout, *restart;
+    const char *name, *image, *layout;
     uint32_t port;
 };
 
 /* The file's own come first: where both set a name, the one behind it wins, and ranks need ours. */
 static void put_envs(struct myr_json *json, const struct myr_kube_job *job,
-                     const struct shape *shape, const struct myr_doc *top)
+                     const struct shape *shape)
 {
-    const struct myr_doc *env = myr_doc_get(top, "env");
+    const struct myr_job_env *env = &job->job->env;
     myr_json_list(json, "env");
-    for (uint32_t i = 0; env && env->kind == MYR_DOC_MAP && i < env->count; i++) {
-        put_env_str(json, env->entries[i].key, env->entries[i].value->text);
+    for (uint32_t i = 0; i < env->count; i++) {
+        const char *word = env->words[i], *value = strchr(word, '=') + 1;
+        put_env_str(json, (struct myr_str){word, (size_t)(value - 1 - word)}, myr_str_from(value));
     }
     put_env_from(json, "NODE_RANK", MYR_KUBE_RANK);
     put_env_from(json, "GROUP_RANK", MYR_KUBE_RANK);
     put_env_from(json, "MASTER_ADDR", MYR_KUBE_MASTER);
     put_env_from(json, "MYRIAD_INCARNATION", MYR_KUBE_PLACEMENT);
     put_env_u32(json, "MASTER_PORT", shape->port);
-    put_env_u32(json, "WORLD_SIZE", job->gpus);
+    put_env_u32(json, "WORLD_SIZE", job->job->gpus);
     put_env_u32(json, "LOCAL_WORLD_SIZE", shape->gpus);
     put_env_u32(json, "GROUP_WORLD_SIZE", shape->pods);
-    put_env_u32(json, "ROLE_WORLD_SIZE", job->gpus);
+    put_env_u32(json, "ROLE_WORLD_SIZE", job->job->gpus);
     put_env(json, "MYRIAD_JOB", shape->name);
-    if (shape->checkpoint) {
-        put_env(json, "MYRIAD_CHECKPOINT_DIR", shape->checkpoint);
+    if (job->job->checkpoint) {
+        put_env(json, "MYRIAD_CHECKPOINT_DIR", job->job->checkpoint);
     }
     myr_json_end(json);
 }
 
-/*
- * The launcher gets the command as words of its own, "rank" is its $0. A command that is one text
- * is a line for a shell, a list is taken word by word.
- */
-static void put_command(struct myr_json *json, const struct myr_doc *top)
+/* The launcher gets the command as words of its own, "rank" is its $0. */
+static void put_command(struct myr_json *json, const struct myr_job_command *command)
 {
-    const struct myr_doc *command = myr_doc_get(top, "command");
     myr_json_list(json, "command");
     myr_json_text(json, NULL, "/bin/sh");
     myr_json_text(json, NULL, "-c");
     put_literal(json, NULL, MYR_STR(launcher));
     myr_json_text(json, NULL, "rank");
-    if (command->kind == MYR_DOC_LIST) {
-        for (uint32_t i = 0; i < command->count; i++) {
-            put_literal(json, NULL, command->items[i]->text);
-        }
-    } else {
-        myr_json_text(json, NULL, "/bin/sh");
-        myr_json_text(json, NULL, "-c");
-        put_literal(json, NULL, command->text);
+    for (uint32_t i = 0; i < command->count; i++) {
+        put_literal(json, NULL, myr_str_from(command->argv[i]));
     }
     myr_json_end(json);
 }
@@ -199,7 +177,7 @@ static void put_volume(struct myr_json *json, const char *name, const char *path
 
 /* GPUs are limits, of which an API server makes requests. */
 static void put_container(struct myr_json *json, const struct myr_kube_job *job,
-                          const struct shape *shape, const struct myr_doc *top)
+                          const struct shape *shape)
 {
     char count[16];
     snprintf(count, sizeof(count), "%u", shape->gpus);
@@ -207,11 +185,11 @@ static void put_container(struct myr_json *json, const struct myr_kube_job *job,
     myr_json_object(json, NULL);
     myr_json_text(json, "name", "ranks");
     myr_json_text(json, "image", shape->image);
-    put_command(json, top);
-    if (shape->directory) {
-        myr_json_text(json, "workingDir", shape->directory);
+    put_command(json, &job->job->command);
+    if (job->job->directory) {
+        myr_json_text(json, "workingDir", job->job->directory);
     }
-    put_envs(json, job, shape, top);
+    put_envs(json, job, shape);
     myr_json_object(json, "resources");
     myr_json_object(json, "limits");
     myr_json_text(json, job->resource, count);
@@ -219,14 +197,14 @@ static void put_container(struct myr_json *json, const struct myr_kube_job *job,
     myr_json_end(json);
     myr_json_list(json, "volumeMounts");
     put_mount(json, "shared-memory", "/dev/shm");
-    put_mount(json, "directory", shape->directory);
-    put_mount(json, "checkpoint", shape->checkpoint);
+    put_mount(json, "directory", job->job->directory);
+    put_mount(json, "checkpoint", job->job->checkpoint);
     myr_json_end(json);
     myr_json_end(json);
     myr_json_end(json);
 }
 
-static void put_volumes(struct myr_json *json, const struct shape *shape)
+static void put_volumes(struct myr_json *json, const struct myr_jobfile *job)
 {
     myr_json_list(json, "volumes");
     myr_json_object(json, NULL);
@@ -235,8 +213,8 @@ static void put_volumes(struct myr_json *json, const struct shape *shape)
     myr_json_text(json, "medium", "Memory"); /* data loaders and NCCL need more than 64 MB */
     myr_json_end(json);
     myr_json_end(json);
-    put_volume(json, "directory", shape->directory);
-    put_volume(json, "checkpoint", shape->checkpoint);
+    put_volume(json, "directory", job->directory);
+    put_volume(json, "checkpoint", job->checkpoint);
     myr_json_end(json);
 }
 
@@ -245,21 +223,21 @@ static void put_volumes(struct myr_json *json, const struct shape *shape)
  * gives to each of them.
  */
 static void put_template(struct myr_json *json, const struct myr_kube_job *job,
-                         const struct shape *shape, const struct myr_doc *top)
+                         const struct shape *shape)
 {
     char count[16], priority[16];
     snprintf(count, sizeof(count), "%u", shape->pods);
-    snprintf(priority, sizeof(priority), "%d", job->priority);
+    snprintf(priority, sizeof(priority), "%d", job->job->priority);
     myr_json_object(json, "template");
     myr_json_object(json, "metadata");
     myr_json_object(json, "annotations");
     myr_json_text(json, MYR_KUBE_GANG, shape->name);
     myr_json_text(json, MYR_KUBE_GANG_SIZE, count);
-    if (job->priority) {
+    if (job->job->priority) {
         myr_json_text(json, MYR_KUBE_PRIORITY, priority);
     }
-    if (shape->restart) {
-        myr_json_text(json, MYR_KUBE_RESTART, shape->restart);
+    if (myr_jobfile_says(job->job, "restart")) {
+        myr_json_text(json, MYR_KUBE_RESTART, myr_job_restarts[job->job->restart]);
     }
     myr_json_end(json);
     myr_json_end(json);
@@ -270,19 +248,18 @@ static void put_template(struct myr_json *json, const struct myr_kube_job *job,
     /* The node's own network: RDMA, and an address for rank 0 that is known before it starts. */
     myr_json_bool(json, "hostNetwork", true);
     myr_json_text(json, "dnsPolicy", "ClusterFirstWithHostNet");
-    put_container(json, job, shape, top);
-    put_volumes(json, shape);
+    put_container(json, job, shape);
+    put_volumes(json, job->job);
     myr_json_end(json);
     myr_json_end(json);
 }
 
 /* All pods at once ('parallelism' is 'completions'): fewer would be no gang. */
-static void put_job(struct myr_buf *ret, const struct myr_kube_job *job, const struct shape *shape,
-                    const struct myr_doc *top)
+static void put_job(struct myr_buf *ret, const struct myr_kube_job *job, const struct shape *shape)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf tenant = {};
     struct myr_json json;
-    put_name(&tenant, job->tenant);
+    put_name(&tenant, job->job->tenant);
     myr_json_init(&json, ret, MYR_JSON_PRETTY);
     myr_json_object(&json, NULL);
     myr_json_text(&json, "apiVersion", "batch/v1");
@@ -303,27 +280,14 @@ static void put_job(struct myr_buf *ret, const struct myr_kube_job *job, const s
     myr_json_object(&json, "spec");
     myr_json_u64(&json, "parallelism", shape->pods);
     myr_json_u64(&json, "completions", shape->pods);
-    myr_json_u64(&json, "backoffLimit", job->retries);
-    if (job->time_limit_s) {
-        myr_json_i64(&json, "activeDeadlineSeconds", job->time_limit_s);
+    myr_json_u64(&json, "backoffLimit", job->job->retries);
+    if (job->job->time_limit) {
+        myr_json_i64(&json, "activeDeadlineSeconds", job->job->time_limit);
     }
-    put_template(&json, job, shape, top);
+    put_template(&json, job, shape);
     myr_json_end(&json);
     myr_json_end(&json);
     myr_buf_putc(ret, '\n');
-}
-
-/* *ret stays as it was where the file does not say it. */
-static int optional_text(struct myr_arena *arena, const struct myr_doc *top, const char *key,
-                         const char **ret, struct myr_err *err)
-{
-    const struct myr_doc *node = myr_doc_get(top, key);
-    struct myr_str text;
-    if (node && node->kind != MYR_DOC_NULL) {
-        MYR_TRY(myr_doc_text(node, key, &text, err));
-        *ret = myr_arena_strndup(arena, text.data, text.len);
-    }
-    return MYR_OK;
 }
 
 /* Words, a path, or a map of its own: whatever stands there. */
@@ -340,37 +304,25 @@ static const char *layout_text(struct myr_arena *arena, const struct myr_doc *no
     return myr_arena_strndup(arena, text.len ? text.data : "", text.len);
 }
 
-/*
- * The file was checked by myr_jobfile_read(); here it is read once more for what only a Job needs.
- */
-static int write_job(const struct myr_kube_job *job, const char *suffix, struct myr_arena *arena,
+static int write_job(const struct myr_kube_job *how, const char *suffix, struct myr_arena *arena,
                      struct myr_buf *ret, struct myr_err *err)
 {
-    const struct myr_doc *top, *command;
+    const struct myr_jobfile *job = how->job;
     MYR_CLEANUP(myr_buf_done) struct myr_buf name = {};
-    struct shape shape = {.image = job->image};
-    bool json = job->text.len > 0 && job->text.data[0] == '{';
-    MYR_TRY(json ? myr_doc_read_json(arena, job->file, job->text, &top, err)
-                 : myr_doc_read_yaml(arena, job->file, job->text, &top, err));
-    MYR_TRY(myr_doc_expect(top, MYR_DOC_MAP, "a job file", err));
-    MYR_TRY(myr_doc_need(top, "a job", "command", &command, err));
-    MYR_TRY(check_keys(top, err));
-    MYR_TRY(optional_text(arena, top, "image", &shape.image, err));
-    MYR_TRY(optional_text(arena, top, "directory", &shape.directory, err));
-    MYR_TRY(optional_text(arena, top, "checkpoint", &shape.checkpoint, err));
-    MYR_TRY(optional_text(arena, top, "restart", &shape.restart, err));
-    shape.layout = layout_text(arena, myr_doc_get(top, "layout"));
+    struct shape shape = {.image = job->image ? job->image : how->image};
+    MYR_TRY(myr_jobfile_refuse(job, MYR_JOB_KUBERNETES, err));
+    shape.layout = layout_text(arena, job->layout);
     if (!shape.image) {
-        int rc = myr_doc_error(err, top, MYR_EINVAL, "'image' is missing: pods run in one");
+        int rc = myr_doc_error(err, job->top, MYR_EINVAL, "'image' is missing: pods run in one");
         myr_err_hint(err, "image: registry/name:tag in the file, or --image");
         return rc;
     }
     /* A pod a node where that comes out even; else the largest pods that do, all of one size. */
-    shape.gpus = job->gpus <= job->gpus_per_node ? job->gpus
-                                                 : greatest_common(job->gpus, job->gpus_per_node);
+    shape.gpus = job->gpus <= how->gpus_per_node ? job->gpus
+                                                 : greatest_common(job->gpus, how->gpus_per_node);
     shape.pods = job->gpus / shape.gpus;
     if (shape.pods > MYR_KUBE_GANG_MAX) {
-        return myr_err_set(err, MYR_ERANGE, "%s: %u pods, a gang has at most %d", job->file,
+        return myr_err_set(err, MYR_ERANGE, "%s: %u pods, a gang has at most %d", job->top->file,
                            shape.pods, MYR_KUBE_GANG_MAX);
     }
     put_name(&name, job->name);
@@ -379,9 +331,9 @@ static int write_job(const struct myr_kube_job *job, const char *suffix, struct 
     }
     shape.name = name.data;
     /* Two jobs may have their rank 0 on one node. */
-    shape.port = job->port ? job->port
+    shape.port = how->port ? how->port
                            : PORT_FIRST + (uint32_t)(myr_hash_bytes(name.data, name.len) % PORTS);
-    put_job(ret, job, &shape, top);
+    put_job(ret, how, &shape);
     return MYR_OK;
 }
 
@@ -389,7 +341,7 @@ int myr_kube_job_write(const struct myr_kube_job *job, const char *suffix, struc
                        struct myr_err *err)
 {
     struct myr_arena arena = {};
-    MYR_ASSERT(job->gpus > 0 && job->gpus_per_node > 0);
+    MYR_ASSERT(job->job->gpus > 0 && job->gpus_per_node > 0);
     int rc = write_job(job, suffix, &arena, ret, err);
     myr_arena_done(&arena);
     return rc;

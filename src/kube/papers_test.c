@@ -378,19 +378,16 @@ static const struct {
      .image = "z",
      .gpus = 8,
      .per_node = 8},
-    {.text = "{\"command\":[\"a\",\"$b\"],\"image\":\"y\",\"layout\":null,\"env\":null}",
+    {.text = "{\"command\":[\"a\",\"$b\"],\"image\":\"y\"}",
      .name = "abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij1-3",
      .gpus = 24,
      .per_node = 16},
     {.text = "command: x\nimage: y\n", .name = "9", .gpus = 65536, .per_node = 1},
     {.text = "command: x\nimage: y\n", .name = "9", .gpus = 65537, .per_node = 1},
-    {.text = "command: x\nimage: y\nprolog: null\narray: null\n",
-     .name = "a",
-     .gpus = 1,
-     .per_node = 8},
+    {.text = "command: x\nimage: y\n", .name = "a", .gpus = 1, .per_node = 8},
     {.text = "command: x\nimage: y\nepilog: z\n", .name = "a", .gpus = 1, .per_node = 8},
-    {.text = "command: x\nimage: y\nafter: z\n", .name = "a", .gpus = 1, .per_node = 8},
-    {.text = "command: x\nimage: y\nservice: z\n", .name = "a", .gpus = 1, .per_node = 8},
+    {.text = "command: x\nimage: y\nafter: 1\n", .name = "a", .gpus = 1, .per_node = 8},
+    {.text = "command: x\nimage: y\nservice: true\n", .name = "a", .gpus = 1, .per_node = 8},
     {.text = "command: x\nimage: []\n", .name = "a", .gpus = 1, .per_node = 8},
     {.text = "command: x\nimage: y\ndirectory: []\n", .name = "a", .gpus = 1, .per_node = 8},
     {.text = "command: x\nimage: y\ncheckpoint: []\n", .name = "a", .gpus = 1, .per_node = 8},
@@ -408,21 +405,24 @@ static void jobs_are_written(void **state)
     for (size_t i = 0; i < MYR_ARRAY_COUNT(jobs); i++) {
         struct myr_buf text = {};
         struct myr_err err = {};
-        const struct myr_kube_job job = {.file = "job.yaml",
-                                         .text = myr_str_from(jobs[i].text),
-                                         .name = jobs[i].name,
-                                         .tenant = i ? "Team A" : "team",
-                                         .gpus = jobs[i].gpus,
+        MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+        struct myr_jobfile file;
+        int rc = myr_jobfile_read(&arena, MYR_JOBFILE_TAKEN("job.yaml"), myr_str_from(jobs[i].text),
+                                  &file, &err);
+        snprintf(file.name, sizeof(file.name), "%s", jobs[i].name);
+        snprintf(file.tenant, sizeof(file.tenant), "%s", i ? "Team A" : "team");
+        file.gpus = jobs[i].gpus;
+        file.retries = jobs[i].retries;
+        file.priority = jobs[i].priority;
+        file.time_limit = jobs[i].limit_s;
+        const struct myr_kube_job job = {.job = &file,
                                          .gpus_per_node = jobs[i].per_node,
-                                         .retries = jobs[i].retries,
-                                         .priority = jobs[i].priority,
-                                         .time_limit_s = jobs[i].limit_s,
                                          .port = jobs[i].port,
                                          .image = jobs[i].image,
                                          .space = "s",
                                          .scheduler = "myriad",
                                          .resource = "gpu"};
-        int rc = myr_kube_job_write(&job, jobs[i].suffix, &text, &err);
+        rc = rc < 0 ? rc : myr_kube_job_write(&job, jobs[i].suffix, &text, &err);
         put(jobs[i].text);
         myr_buf_printf(&story, "\n%s%s%s\n", rc < 0 ? err.message : text.data,
                        err.hint[0] ? " hint: " : "", err.hint);

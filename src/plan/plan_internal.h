@@ -228,6 +228,11 @@ uint16_t plan_cabletype_for(struct plan *plan, struct net_plan *net, const struc
 uint32_t plan_cable_links(struct plan *plan, const struct net_plan *net,
                           const struct cable_ask *ask);
 
+/* The same between the switches of a sized fabric, at the lengths of the spec; whether in copper.
+ */
+uint32_t plan_layer_links(const struct plan *plan, const struct net_plan *net, enum myr_layer layer,
+                          bool *ret_copper);
+
 /*
  * How far it is, for who listens; also inside of steps that may take seconds by themselves, so that
  * whoever waits sees that it goes on.

@@ -1,5 +1,7 @@
 #include "http.h"
+#include "said/said.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,12 +67,8 @@ void request_answer(struct request *request, unsigned status, const char *type, 
 void request_fail(struct request *request, const struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
-    struct myr_json json;
-    myr_json_init(&json, &body, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_text(&json, "error", err->message);
-    myr_json_text(&json, "hint", err->hint[0] ? err->hint : NULL);
-    myr_json_end(&json);
+    const struct said_error said = {err->message, err->hint[0] ? err->hint : NULL};
+    api_give(&said_error_record, &said, &body);
     myr_buf_putc(&body, '\n');
     request->server->http->refused++;
     request->cache = NULL; /* what is missing now may be there in a moment */
@@ -164,8 +162,7 @@ void request_send_file(struct request *request, int fd, uint64_t size)
 void http_output(void *whom, const struct output *output)
 {
     struct request *request = whom;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
-    struct myr_json json;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {}, text = {};
     if (!request || !request->waiting) {
         return;
     }
@@ -177,14 +174,15 @@ void http_output(void *whom, const struct output *output)
         request_fail(request, &err);
         return;
     }
-    myr_json_init(&json, &body, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_u64(&json, "offset", output->offset);
-    myr_json_u64(&json, "next", output->offset + output->data.len);
-    myr_json_u64(&json, "size", output->size);
-    myr_json_bool(&json, "end", output->ended && output->offset + output->data.len >= output->size);
-    myr_json_str(&json, "text", output->data);
-    myr_json_end(&json);
+    uint64_t next = output->offset + output->data.len;
+    myr_json_quote(&text,
+                   (struct myr_str){output->data.data ? output->data.data : "", output->data.len});
+    const struct said_output said = {.offset = output->offset,
+                                     .next = next,
+                                     .size = output->size,
+                                     .end = output->ended && next >= output->size,
+                                     .text = {text.data, text.len}};
+    api_give(&said_output_record, &said, &body);
     myr_buf_putc(&body, '\n');
     request_answer(request, 200, "application/json", (struct myr_str){body.data, body.len});
 }
@@ -260,6 +258,14 @@ static int judge(struct request *request, const struct route *route, struct myr_
     }
     if (!login_allowed(request, route->role != ROLE_NONE || route->call == login_call)) {
         return myr_err_set(err, MYR_EOFTEN, "too many requests; wait a second");
+    }
+    if (!login_is_meant(request)) {
+        (void)myr_err_set(err, MYR_EDENIED, "the request names another host than this machine");
+        if (err) {
+            snprintf(err->hint, sizeof(err->hint),
+                     "a proxy in front has to send 'Host: localhost'");
+        }
+        return MYR_EDENIED;
     }
     if (request->too_long) {
         return myr_err_set(err, MYR_ERANGE, "more than %d bytes", BODY_MAX);
@@ -470,18 +476,13 @@ static void on_log(void *context, const char *fmt, va_list args)
 {
     struct server *server = context;
     char text[400];
-    if (server->http && !may_say(server->http)) {
+    /* Why it does not start is the error's to say. */
+    if (server->http && (!server->http->daemon || !may_say(server->http))) {
         return;
     }
     vsnprintf(text, sizeof(text), fmt, args);
     text[strcspn(text, "\n")] = '\0';
     log_say("info", "http: %s", text);
-}
-
-/* As the command sees it: plain HTTP on this machine alone, TLS beyond it. */
-static bool is_loopback(const char *address)
-{
-    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
 }
 
 static int read_pems(const struct server *server, struct myr_buf *cert, struct myr_buf *key,
@@ -499,7 +500,7 @@ int http_begin(struct server *server, const struct route *routes, size_t count, 
     const struct config *config = &server->config;
     struct sockaddr_storage at = {};
     bool six = strchr(config->http_address, ':') != NULL;
-    bool secure = !is_loopback(config->http_address);
+    bool secure = !http_is_loopback(config->http_address);
     int bad = six ? uv_ip6_addr(config->http_address, config->http_port, (void *)&at)
                   : uv_ip4_addr(config->http_address, config->http_port, (void *)&at);
     MYR_CLEANUP(myr_buf_done) struct myr_buf cert = {}, key = {};
@@ -526,13 +527,14 @@ int http_begin(struct server *server, const struct route *routes, size_t count, 
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
         (unsigned)CONNECTIONS_OF_ONE, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY, MHD_OPTION_NOTIFY_COMPLETED,
-        on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, peers_notify, server,
-        MHD_OPTION_LISTENING_ADDRESS_REUSE, 1U, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+        on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, peers_notify, server, MHD_OPTION_ARRAY,
+        tls, MHD_OPTION_END);
     if (!http->daemon) {
+        int why = errno;
         free(http);
         server->http = NULL;
-        return myr_err_set(err, MYR_EIO, "http: listening on %s port %u failed",
-                           config->http_address, config->http_port);
+        return myr_err_set(err, MYR_EIO, "http: listening on %s port %u failed: %s",
+                           config->http_address, config->http_port, strerror(why));
     }
     const union MHD_DaemonInfo *info = mhd.get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
     MYR_ASSERT(info);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -111,6 +112,7 @@ static inline struct MHD_Daemon *play_start(unsigned flags, uint16_t port,
     }
     va_end(args);
     myr_buf_puts(&story, "\n");
+    errno = lib.refuses ? EADDRINUSE : 0;
     return lib.refuses ? NULL : (struct MHD_Daemon *)&lib;
 }
 

@@ -4,10 +4,12 @@
  * time tells nothing. Two tables of buckets hold people and addresses to a rate, and guesses to a
  * lower one.
  */
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-#include "http.h"
+#include "api.h"
 
 enum {
     VISIT_MS = 12 * 3600 * 1000, /* a page is logged in for half a day */
@@ -131,12 +133,7 @@ void login_failed(struct request *request)
 /* For the page, which shows what it may. */
 static void put_who(struct myr_buf *ret, const struct token_row *who)
 {
-    struct myr_json json;
-    myr_json_init(&json, ret, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_text(&json, "user", who->user);
-    myr_json_text(&json, "role", role_names[who->role]);
-    myr_json_end(&json);
+    api_give(&said_who_record, &(struct said_who){who->user, role_names[who->role]}, ret);
 }
 
 /* Visits that have run out make room for new ones. */
@@ -153,19 +150,49 @@ static void drop_old(struct http *http)
     http->visits.count = kept;
 }
 
+bool http_is_loopback(const char *address)
+{
+    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
+}
+
+/*
+ * A page of another site may have its own name lead to this machine's loopback (DNS rebinding), and
+ * its browser then lets it ask here and read the answers: it is known by that name. Over TLS the
+ * certificate tells the browser already.
+ */
+bool login_is_meant(const struct request *request)
+{
+    const char *host = mhd.lookup_connection_value(request->connection, MHD_HEADER_KIND, "Host");
+    if (!host || !http_is_loopback(request->server->config.http_address)) {
+        return true; /* no browser leaves it out */
+    }
+    /* The whole of it, less the port: 127.0.0.1.example.com is anybody's. */
+    char name[INET6_ADDRSTRLEN];
+    size_t len = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+    struct in_addr four;
+    if (len >= sizeof(name)) {
+        return false;
+    }
+    snprintf(name, sizeof(name), "%.*s", (int)len, host);
+    return strcasecmp(name, "localhost") == 0 || strcmp(name, "[::1]") == 0 ||
+           (http_is_loopback(name) && inet_pton(AF_INET, name, &four) == 1);
+}
+
+/* What came over TLS never goes out without it. */
+static const char *cookie_road(const struct request *request)
+{
+    return http_is_loopback(request->server->config.http_address) ? "" : "; Secure";
+}
+
 /* The cookie has a secret of its own: the token itself does not lie in a browser. */
 int login_call(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct http *http = request->server->http;
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf secret = {};
-    const struct myr_doc *top, *node;
-    struct myr_str text;
-    MYR_TRY(myr_doc_read_json(&arena, "login",
-                              (struct myr_str){request->body.data, request->body.len}, &top, err));
-    MYR_TRY(myr_doc_need(top, "the request", "token", &node, err));
-    MYR_TRY(myr_doc_text(node, "token", &text, err));
-    const struct token_row *token = token_of(request->server, text);
+    struct ask_login ask;
+    MYR_TRY(api_take(request_body(request), &ask_login_record, &arena, &ask, err));
+    const struct token_row *token = token_of(request->server, myr_str_from(ask.token));
     if (!token) {
         login_failed(request);
         return myr_err_set(err, MYR_EUNKNOWN, "this token is not known here");
@@ -182,8 +209,8 @@ int login_call(struct request *request, struct myr_buf *ret, struct myr_err *err
     myr_vec_push(&http->visits, visit);
     MYR_ASSERT(http->visits.count <= VISITS_MAX && secret.len == 48);
     snprintf(request->cookie, sizeof(request->cookie),
-             "myriad=%s; HttpOnly; SameSite=Strict; Path=/; Max-Age=%d", secret.data,
-             VISIT_MS / 1000);
+             "myriad=%s; HttpOnly; SameSite=Strict; Path=/; Max-Age=%d%s", secret.data,
+             VISIT_MS / 1000, cookie_road(request));
     put_who(ret, token);
     return MYR_OK;
 }
@@ -202,7 +229,7 @@ int logout_call(struct request *request, struct myr_buf *ret, struct myr_err *er
         *visit = http->visits.items[--http->visits.count];
     }
     snprintf(request->cookie, sizeof(request->cookie),
-             "myriad=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0");
+             "myriad=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0%s", cookie_road(request));
     put_who(ret, &(struct token_row){});
     return MYR_OK;
 }

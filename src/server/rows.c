@@ -6,9 +6,61 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "myriad/server/records.h"
 #include "server.h"
 
 const char *const role_names[ROLE_COUNT] = {"none", "viewer", "user", "operator", "admin"};
+
+static const struct myr_row node_rows[] = {
+#define MYR_FIELDS "rec/node.rec"
+#define MYR_OF     struct node_row
+#include "myriad/record/rows.def"
+};
+static const struct myr_row job_rows[] = {
+#define MYR_FIELDS "rec/job.rec"
+#define MYR_OF     struct job_row
+#include "myriad/record/rows.def"
+};
+struct job_end {
+#define MYR_FIELDS "rec/job_end.rec"
+#include "myriad/record/members.def"
+};
+static const struct myr_row end_rows[] = {
+#define MYR_FIELDS "rec/job_end.rec"
+#define MYR_OF     struct job_end
+#include "myriad/record/rows.def"
+};
+static const struct myr_row tenant_rows[] = {
+#define MYR_FIELDS "rec/tenant.rec"
+#define MYR_OF     struct tenant_row
+#include "myriad/record/rows.def"
+};
+static const struct myr_row token_rows[] = {
+#define MYR_FIELDS "rec/token.rec"
+#define MYR_OF     struct token_row
+#include "myriad/record/rows.def"
+};
+static const struct myr_row relay_rows[] = {
+#define MYR_FIELDS "rec/relay.rec"
+#define MYR_OF     struct relay_row
+#include "myriad/record/rows.def"
+};
+const struct myr_record rows_records[ROWS_RECORDS] = {
+    [ROWS_NODE] = MYR_RECORD("node", struct node_row, node_rows, "a node of the store"),
+    [ROWS_JOB] = MYR_RECORD("job", struct job_row, job_rows, "a job of the store"),
+    [ROWS_JOB_END] = MYR_RECORD("job_end", struct job_end, end_rows, "a job of the store"),
+    [ROWS_TENANT] = MYR_RECORD("tenant", struct tenant_row, tenant_rows, "a tenant of the store"),
+    [ROWS_TOKEN] = MYR_RECORD("token", struct token_row, token_rows, "a token of the store"),
+    [ROWS_RELAY] = MYR_RECORD("relay", struct relay_row, relay_rows, "a relay of the store"),
+};
+
+const struct myr_record *const myr_server_kept[] = {&rows_records[ROWS_NODE],
+                                                    &rows_records[ROWS_JOB],
+                                                    &rows_records[ROWS_JOB_END],
+                                                    &rows_records[ROWS_TENANT],
+                                                    &rows_records[ROWS_TOKEN],
+                                                    &rows_records[ROWS_RELAY],
+                                                    NULL};
 
 /* One object on its way into the store. */
 struct row {
@@ -16,11 +68,12 @@ struct row {
     struct myr_buf text;
 };
 
-static void row_begin(struct row *row)
+static void row_begin(struct row *row, enum rows_record record, const void *self)
 {
     *row = (struct row){};
     myr_json_init(&row->json, &row->text, MYR_JSON_COMPACT);
     myr_json_object(&row->json, NULL);
+    myr_record_write(&rows_records[record], self, &row->json);
 }
 
 /* Ends the object and puts it under the key; it is kept with the next commit. */
@@ -48,19 +101,7 @@ void rows_put_node(struct server *server, uint32_t node)
     MYR_ASSERT(rows_node(server, n->name) == node); /* it is read again by its name */
     /* The list of nodes that http.c keeps is no longer true. */
     server->node_changes++;
-    row_begin(&row);
-    myr_json_u64(&row.json, "boot_hash", n->boot_hash);
-    myr_json_u64(&row.json, "boot", n->boot);
-    myr_json_text(&row.json, "serial", n->serial);
-    myr_json_text(&row.json, "serial_before", n->serial_before);
-    myr_json_text(&row.json, "address", n->address);
-    myr_json_text(&row.json, "kind", n->kind);
-    myr_json_text(&row.json, "board", n->board);
-    myr_json_u64(&row.json, "gpus", n->gpus);
-    myr_json_u64(&row.json, "cpus", n->cpus);
-    myr_json_u64(&row.json, "memory_bytes", n->memory_bytes);
-    myr_json_text(&row.json, "reason", n->reason);
-    myr_json_bool(&row.json, "revoked", n->revoked);
+    row_begin(&row, ROWS_NODE, n);
     row_put(server, &row, "node/%s", n->name);
 }
 
@@ -82,14 +123,15 @@ static void put_where(struct myr_json *json, const char *key, const struct myr_c
 /* How it ended: the core forgets it. */
 static void put_end(struct myr_json *json, const struct myr_control_job *last)
 {
-    myr_json_text(json, "state", myr_control_job_state_name(last->state));
-    myr_json_u64(json, "gpus", last->spec.gpus);
-    myr_json_u64(json, "gpus_min", last->spec.gpus_min);
-    myr_json_i64(json, "priority", last->spec.priority);
-    myr_json_u64(json, "epoch", last->epoch);
-    myr_json_u64(json, "failures", last->failures);
-    myr_json_i64(json, "step", last->step);
-    myr_json_i64(json, "saved_step", last->saved_step);
+    const struct job_end end = {.state = myr_control_job_state_name(last->state),
+                                .gpus = last->spec.gpus,
+                                .gpus_min = last->spec.gpus_min,
+                                .priority = last->spec.priority,
+                                .epoch = last->epoch,
+                                .failures = last->failures,
+                                .step = last->step,
+                                .saved_step = last->saved_step};
+    myr_record_write(&rows_records[ROWS_JOB_END], &end, json);
 }
 
 /* With its file, which agents get with the order, and which nobody else keeps. */
@@ -100,21 +142,7 @@ void rows_put_job(struct server *server, uint32_t job)
     struct row row;
     MYR_ASSERT(j && j->file); /* without its file it could not be read again */
     MYR_ASSERT((j->where || j->where_count == 0) && (j->past || j->past_count == 0));
-    row_begin(&row);
-    myr_json_u64(&row.json, "token", j->token);
-    myr_json_text(&row.json, "name", j->name);
-    myr_json_text(&row.json, "user", j->user);
-    myr_json_text(&row.json, "unix_user", j->unix_user);
-    myr_json_u64(&row.json, "tenant", j->tenant);
-    myr_json_text(&row.json, "file", j->file);
-    myr_json_i64(&row.json, "submitted_ms", j->submitted_ms);
-    myr_json_i64(&row.json, "first_start_ms", j->first_start_ms);
-    myr_json_i64(&row.json, "ended_ms", j->ended_ms);
-    myr_json_i64(&row.json, "time_limit_s", j->time_limit_s);
-    myr_json_double(&row.json, "twin_hours", j->twin_hours, 6);
-    myr_json_double(&row.json, "twin_step_s", j->twin_step_s, 6);
-    myr_json_text(&row.json, "reason", j->reason);
-    myr_json_u64(&row.json, "array_index", j->array_index);
+    row_begin(&row, ROWS_JOB, j);
     if (j->last.spec.gpus > 0) { /* it is over */
         put_end(&row.json, &j->last);
     }
@@ -132,7 +160,7 @@ void rows_put_job(struct server *server, uint32_t job)
 static void free_job(struct job_row *job)
 {
     if (job) {
-        free(job->file);
+        free((char *)job->file);
         free(job->where);
         free(job->past);
         free(job);
@@ -177,15 +205,13 @@ uint64_t rows_gpu_ms(const struct tenant_row *tenant, int64_t now_ms)
 void rows_put_tenant(struct server *server, uint32_t tenant)
 {
     MYR_ASSERT(tenant < server->rows.tenants.count && tenant < SERVER_TENANTS);
-    const struct tenant_row *t = &server->rows.tenants.items[tenant];
+    struct tenant_row t = server->rows.tenants.items[tenant];
     struct row row;
-    row_begin(&row);
-    /* Jobs name their tenant by this number. */
-    myr_json_u64(&row.json, "id", tenant);
-    myr_json_u64(&row.json, "weight", t->weight);
+    t.id = tenant;
     /* Up to now: what runs goes on from here after a restart. */
-    myr_json_u64(&row.json, "gpu_ms", rows_gpu_ms(t, core_ms(server)));
-    row_put(server, &row, "tenant/%s", t->name);
+    t.gpu_ms = rows_gpu_ms(&t, core_ms(server));
+    row_begin(&row, ROWS_TENANT, &t);
+    row_put(server, &row, "tenant/%s", t.name);
 }
 
 /* The digest is the key; the secret is nowhere. */
@@ -194,14 +220,7 @@ void rows_put_token(struct server *server, const struct token_row *token, bool e
     struct row row;
     MYR_ASSERT(token->role < ROLE_COUNT);
     MYR_ASSERT(token->digest[0]); /* it is the key */
-    row_begin(&row);
-    myr_json_text(&row.json, "user", token->user);
-    myr_json_text(&row.json, "unix_user", token->unix_user);
-    myr_json_text(&row.json, "role", role_names[token->role]);
-    /* Left out where it is not: rows of older programs have no such key. */
-    if (token->relay) {
-        myr_json_bool(&row.json, "relay", true);
-    }
+    row_begin(&row, ROWS_TOKEN, token);
     row_put(server, &row, "%s/%s", enrol ? "enrol" : "token", token->digest);
     if (enrol) {
         myr_vec_push(&server->rows.enrols, *token);
@@ -244,10 +263,7 @@ void rows_put_relay(struct server *server, uint32_t relay)
     MYR_ASSERT(relay < server->rows.relays.count);
     const struct relay_row *r = &server->rows.relays.items[relay];
     struct row row;
-    row_begin(&row);
-    myr_json_text(&row.json, "serial", r->serial);
-    myr_json_text(&row.json, "serial_before", r->serial_before);
-    myr_json_bool(&row.json, "revoked", r->revoked);
+    row_begin(&row, ROWS_RELAY, r);
     row_put(server, &row, "relay/%s", r->name);
 }
 
@@ -298,80 +314,26 @@ struct job_row *rows_job(const struct server *server, uint32_t job)
     return job < server->rows.jobs.count ? server->rows.jobs.items[job] : NULL;
 }
 
-/* Reading: what is missing stays as it is, so that older rows are understood. */
-
-/* Cut to its place: it was written by a program with the same places. */
-static void get_text(const struct myr_doc *top, const char *key, char *ret, size_t size)
+/* What is missing is as it was before there was such a key: older rows are understood. */
+static int row_read(enum rows_record record, const struct myr_doc *top, struct myr_arena *arena,
+                    void *ret, struct myr_err *err)
 {
-    const struct myr_doc *node = myr_doc_get(top, key);
-    if (node && node->kind == MYR_DOC_SCALAR) {
-        snprintf(ret, size, "%.*s", (int)node->text.len, node->text.data);
-    }
+    const struct myr_reading how = {.arena = arena, .stored = true};
+    return myr_record_read(&rows_records[record], top, &how, ret, err);
 }
 
-static uint64_t get_u64(const struct myr_doc *top, const char *key, uint64_t otherwise)
-{
-    const struct myr_doc *node = myr_doc_get(top, key);
-    uint64_t value;
-    return node && myr_str_to_u64(node->text, &value) ? value : otherwise;
-}
-
-/* A number that its place does not hold would be another one there. */
-static int get_u32(const struct myr_doc *top, const char *key, uint32_t most, uint32_t otherwise,
-                   uint32_t *ret, struct myr_err *err)
-{
-    uint64_t value = get_u64(top, key, otherwise);
-    if (value > most) {
-        return myr_doc_error(err, myr_doc_get(top, key), MYR_ECORRUPT,
-                             "'%s' of the store is %llu, at most %u is expected", key,
-                             (unsigned long long)value, most);
-    }
-    *ret = (uint32_t)value;
-    return MYR_OK;
-}
-
-static int64_t get_i64(const struct myr_doc *top, const char *key, int64_t otherwise)
-{
-    const struct myr_doc *node = myr_doc_get(top, key);
-    int64_t value;
-    return node && myr_str_to_i64(node->text, &value) ? value : otherwise;
-}
-
-static double get_double(const struct myr_doc *top, const char *key, double otherwise)
-{
-    const struct myr_doc *node = myr_doc_get(top, key);
-    double value;
-    return node && myr_str_to_double(node->text, &value) ? value : otherwise;
-}
-
-static bool get_bool(const struct myr_doc *top, const char *key)
-{
-    const struct myr_doc *node = myr_doc_get(top, key);
-    return node && myr_str_eq(node->text, MYR_STR("true"));
-}
-
-/* A key that is missing has its default: an older program has written it. */
 static int read_node(struct server *server, const char *name, const struct myr_doc *top,
-                     struct myr_err *err)
+                     struct myr_arena *arena, struct myr_err *err)
 {
     uint32_t id = rows_node(server, name);
+    struct node_row node;
     if (id == MYR_NONE) {
         return MYR_OK; /* no longer in the list of nodes */
     }
-    struct node_row *n = &server->rows.nodes[id];
-    MYR_ASSERT(!n->session); /* rows are there before anybody comes */
-    n->boot_hash = get_u64(top, "boot_hash", 0);
-    MYR_TRY(get_u32(top, "boot", UINT32_MAX, 0, &n->boot, err));
-    get_text(top, "serial", n->serial, sizeof(n->serial));
-    get_text(top, "serial_before", n->serial_before, sizeof(n->serial_before));
-    get_text(top, "address", n->address, sizeof(n->address));
-    get_text(top, "kind", n->kind, sizeof(n->kind));
-    get_text(top, "board", n->board, sizeof(n->board));
-    get_text(top, "reason", n->reason, sizeof(n->reason));
-    MYR_TRY(get_u32(top, "gpus", UINT32_MAX, 0, &n->gpus, err));
-    MYR_TRY(get_u32(top, "cpus", UINT32_MAX, 0, &n->cpus, err));
-    n->memory_bytes = get_u64(top, "memory_bytes", 0);
-    n->revoked = get_bool(top, "revoked");
+    MYR_TRY(row_read(ROWS_NODE, top, arena, &node, err));
+    node.name = server->rows.nodes[id].name;
+    MYR_ASSERT(!server->rows.nodes[id].session); /* rows are there before anybody comes */
+    server->rows.nodes[id] = node;
     return MYR_OK;
 }
 
@@ -425,58 +387,47 @@ static int take_number(struct rows *rows, uint64_t id, struct myr_err *err)
 }
 
 /* 'state' is that of a job that is over, or missing: an older program has written it. */
-static int read_end(const struct myr_doc *top, struct myr_control_job *ret, struct myr_err *err)
+static int read_end(const struct myr_doc *top, struct myr_arena *arena, struct myr_control_job *ret,
+                    struct myr_err *err)
 {
-    const struct myr_doc *state = myr_doc_get(top, "state");
-    int64_t priority = get_i64(top, "priority", 0);
-    if (!state) {
+    struct job_end end;
+    MYR_TRY(row_read(ROWS_JOB_END, top, arena, &end, err));
+    if (!end.state) {
         return MYR_OK;
     }
     for (int i = MYR_CONTROL_DONE; i < MYR_CONTROL_JOB_STATES; i++) {
         const char *name = myr_control_job_state_name((enum myr_control_job_state)i);
-        ret->state = myr_str_eq(state->text, myr_str_from(name)) ? (enum myr_control_job_state)i
-                                                                 : ret->state;
+        ret->state = strcmp(end.state, name) == 0 ? (enum myr_control_job_state)i : ret->state;
     }
-    MYR_TRY(get_u32(top, "gpus", UINT32_MAX, 0, &ret->spec.gpus, err));
-    MYR_TRY(get_u32(top, "gpus_min", UINT32_MAX, 0, &ret->spec.gpus_min, err));
-    ret->spec.priority = priority >= INT32_MIN && priority <= INT32_MAX ? (int32_t)priority : 0;
-    MYR_TRY(get_u32(top, "epoch", UINT32_MAX, 0, &ret->epoch, err));
-    MYR_TRY(get_u32(top, "failures", UINT32_MAX, 0, &ret->failures, err));
-    ret->step = get_i64(top, "step", 0);
-    ret->saved_step = get_i64(top, "saved_step", 0);
+    ret->spec.gpus = end.gpus;
+    ret->spec.gpus_min = end.gpus_min;
+    ret->spec.priority = end.priority;
+    ret->epoch = end.epoch;
+    ret->failures = end.failures;
+    ret->step = end.step;
+    ret->saved_step = end.saved_step;
     return MYR_OK;
 }
 
 /* A job without its file could not be started again: such a store is damaged. */
 static int read_job(struct server *server, const char *name, const struct myr_doc *top,
-                    struct myr_err *err)
+                    struct myr_arena *arena, struct myr_err *err)
 {
     uint64_t id;
-    const struct myr_doc *file = myr_doc_get(top, "file");
-    if (!myr_str_to_u64(myr_str_from(name), &id) || id >= UINT32_MAX || !file) {
+    struct job_row row;
+    if (!myr_str_to_u64(myr_str_from(name), &id) || id >= UINT32_MAX || !myr_doc_get(top, "file")) {
         return myr_err_set(err, MYR_ECORRUPT, "a job of the store has no number or no file");
     }
     /* Jobs come in the order of their numbers. */
     MYR_TRY(take_number(&server->rows, id, err));
+    MYR_TRY(row_read(ROWS_JOB, top, arena, &row, err));
+    MYR_TRY(read_end(top, arena, &row.last, err));
     MYR_ASSERT(id < server->rows.jobs.count && !server->rows.jobs.items[id]);
     struct job_row *j = myr_xcalloc(1, sizeof(*j));
+    *j = row;
     server->rows.jobs.items[id] = j;
-    j->token = get_u64(top, "token", 0);
-    get_text(top, "name", j->name, sizeof(j->name));
-    get_text(top, "user", j->user, sizeof(j->user));
-    get_text(top, "unix_user", j->unix_user, sizeof(j->unix_user));
-    get_text(top, "reason", j->reason, sizeof(j->reason));
-    MYR_TRY(get_u32(top, "tenant", SERVER_TENANTS - 1, 0, &j->tenant, err));
     /* A file has no NUL in it: it was checked when it was submitted. */
-    j->file = strndup(file->text.data, file->text.len);
-    j->submitted_ms = get_i64(top, "submitted_ms", -1);
-    j->first_start_ms = get_i64(top, "first_start_ms", -1);
-    j->ended_ms = get_i64(top, "ended_ms", -1);
-    j->time_limit_s = get_i64(top, "time_limit_s", 0);
-    j->twin_hours = get_double(top, "twin_hours", 1);
-    j->twin_step_s = get_double(top, "twin_step_s", 10);
-    MYR_TRY(get_u32(top, "array_index", UINT32_MAX, 0, &j->array_index, err));
-    MYR_TRY(read_end(top, &j->last, err));
+    j->file = strdup(row.file);
     j->state = (uint8_t)j->last.state; /* of one that goes on the core knows better */
     (void)myr_u64map_add(&server->rows.job_ids, j->token, (uint32_t)id);
     get_where(server, myr_doc_get(top, "where"), &j->where, &j->where_count);
@@ -486,53 +437,43 @@ static int read_job(struct server *server, const char *name, const struct myr_do
 
 /* Tenants come by name here, and the core knows them by number: each gets its place again. */
 static int read_tenant(struct server *server, const char *name, const struct myr_doc *top,
-                       struct myr_err *err)
+                       struct myr_arena *arena, struct myr_err *err)
 {
-    uint64_t id = get_u64(top, "id", SERVER_TENANTS);
-    if (id >= SERVER_TENANTS) {
-        return myr_err_set(err, MYR_ECORRUPT, "tenant '%s' of the store has no number", name);
-    }
-    while (server->rows.tenants.count <= id) {
+    struct tenant_row t;
+    MYR_TRY(row_read(ROWS_TENANT, top, arena, &t, err));
+    while (server->rows.tenants.count <= t.id) {
         myr_vec_push(&server->rows.tenants, (struct tenant_row){.weight = 1});
     }
     MYR_ASSERT(server->rows.tenants.count <= SERVER_TENANTS);
-    struct tenant_row *t = &server->rows.tenants.items[id];
-    snprintf(t->name, sizeof(t->name), "%s", name);
-    MYR_TRY(get_u32(top, "weight", UINT32_MAX, 1, &t->weight, err));
-    t->gpu_ms = get_u64(top, "gpu_ms", 0);
+    snprintf(t.name, sizeof(t.name), "%s", name);
     /* What runs is counted anew by learn_states(); the time in between is not charged. */
-    t->since_ms = core_ms(server);
+    t.since_ms = core_ms(server);
+    server->rows.tenants.items[t.id] = t;
     return MYR_OK;
 }
 
 /* One beyond the limit is forgotten: it would be refused as well. */
-static int read_relay(struct server *server, const char *name, const struct myr_doc *top)
+static int read_relay(struct server *server, const char *name, const struct myr_doc *top,
+                      struct myr_arena *arena, struct myr_err *err)
 {
+    struct relay_row r;
     uint32_t id = rows_relay(server, name, true);
+    MYR_TRY(row_read(ROWS_RELAY, top, arena, &r, err));
     if (id != MYR_NONE) {
-        struct relay_row *r = &server->rows.relays.items[id];
-        get_text(top, "serial", r->serial, sizeof(r->serial));
-        get_text(top, "serial_before", r->serial_before, sizeof(r->serial_before));
-        r->revoked = get_bool(top, "revoked");
+        snprintf(r.name, sizeof(r.name), "%s", server->rows.relays.items[id].name);
+        server->rows.relays.items[id] = r;
     }
     return MYR_OK;
 }
 
 /* A role that is not known is none, and may nothing. */
 static int read_token(struct server *server, const char *digest, const struct myr_doc *top,
-                      bool enrol)
+                      struct myr_arena *arena, struct myr_err *err)
 {
-    struct token_row token = {};
-    char role[16] = "";
+    struct token_row token;
+    MYR_TRY(row_read(ROWS_TOKEN, top, arena, &token, err));
     snprintf(token.digest, sizeof(token.digest), "%s", digest);
-    get_text(top, "user", token.user, sizeof(token.user));
-    get_text(top, "unix_user", token.unix_user, sizeof(token.unix_user));
-    get_text(top, "role", role, sizeof(role));
-    token.relay = get_bool(top, "relay");
-    for (int i = 0; i < ROLE_COUNT; i++) {
-        token.role = strcmp(role, role_names[i]) == 0 ? (enum role)i : token.role;
-    }
-    if (enrol) {
+    if (top->file[0] == 'e') { /* the key, which begins with "enrol/" or "token/" */
         myr_vec_push(&server->rows.enrols, token);
     } else {
         myr_vec_push(&server->rows.tokens, token);
@@ -552,12 +493,11 @@ static int read_row(void *context, const char *key, struct myr_str value, struct
     /* The key is the name of the text in messages. */
     MYR_TRY(myr_doc_read_json(&arena, key, value, &top, err));
     /* By the first letters of the prefixes below; "token" and "tenant" differ in the second. */
-    return key[0] == 'n'   ? read_node(server, name, top, err)
-           : key[0] == 'j' ? read_job(server, name, top, err)
-           : key[0] == 'r' ? read_relay(server, name, top)
-           : key[0] == 'e' ? read_token(server, name, top, true)
-           : key[1] == 'e' ? read_tenant(server, name, top, err)
-                           : read_token(server, name, top, false);
+    return key[0] == 'n'   ? read_node(server, name, top, &arena, err)
+           : key[0] == 'j' ? read_job(server, name, top, &arena, err)
+           : key[0] == 'r' ? read_relay(server, name, top, &arena, err)
+           : key[1] == 'e' ? read_tenant(server, name, top, &arena, err)
+                           : read_token(server, name, top, &arena, err);
 }
 
 /* Nodes before all: jobs name them by number. */

@@ -268,6 +268,53 @@ static void rows_that_lack_something(void **state)
     closed(server);
 }
 
+/* By a server of the version before these tables: a simulated cluster of four nodes, used by hand.
+ */
+static void a_store_of_before_is_read_and_written_the_same(void **state)
+{
+    (void)state;
+    static char *four[] = {"gpu-01", "gpu-02", "gpu-03", "gpu-04"};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {}, before = {}, after = {};
+    struct server *server = opened();
+    struct myr_err err = {};
+    uint32_t count = 0;
+    server->config.names = four;
+    server->config.node_count = MYR_ARRAY_COUNT(four);
+    assert_int_equal(
+        myr_file_read(MYR_SOURCE_DIR "/tests/data/server-rows.tsv", 1 << 20, &text, &err), MYR_OK);
+    for (char *line = text.data, *next; *line; line = next, count++) {
+        char *tab = strchr(line, '\t'), *end_of_line = strchr(line, '\n');
+        next = end_of_line + 1;
+        *tab = '\0';
+        store_put(server->store, line, (struct myr_str){tab + 1, end_of_line - tab - 1});
+    }
+    assert_int_equal(count, 13);
+    commit(server);
+    assert_int_equal(store_scan(server->store, "", list, &before, &err), MYR_OK);
+    assert_int_equal(rows_load(server, &err), MYR_OK);
+    assert_int_equal(server->rows.jobs.count, 5);
+    assert_int_equal(server->rows.jobs.items[0]->last.state, MYR_CONTROL_DONE);
+    assert_int_equal(server->rows.jobs.items[0]->last.step, 113);
+    assert_int_equal(server->rows.enrols.count, 2);
+    rows_put_node(server, 3);
+    for (uint32_t i = 0; i < 5; i++) {
+        rows_put_job(server, i);
+    }
+    for (uint32_t i = 0; i < server->rows.tenants.count; i++) {
+        rows_put_tenant(server, i);
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct token_row token = server->rows.tokens.items[i];
+        const struct token_row enrol = server->rows.enrols.items[i];
+        rows_put_token(server, &token, false);
+        rows_put_token(server, &enrol, true);
+    }
+    commit(server);
+    assert_int_equal(store_scan(server->store, "", list, &after, &err), MYR_OK);
+    assert_string_equal(before.data, after.data);
+    closed(server);
+}
+
 static void refuses(const char *key, const char *value, const char *words)
 {
     struct server *server = opened();
@@ -296,20 +343,27 @@ static void rows_that_make_no_sense(void **state)
             "job 1048577 of the store is not ours: the jobs before it end at 0, and no more than "
             "1048576 numbers are left out");
     refuses("job/0000000001", "{\"file\":\"x\",\"tenant\":256}",
-            "job/0000000001:1:22: 'tenant' of the store is 256, at most 255 is expected");
+            "job/0000000001:1:22: 'tenant' is '256', a whole number from 0 to 255 is "
+            "expected");
     refuses("job/0000000001", "{\"file\":\"x\",\"array_index\":4294967296}",
-            "job/0000000001:1:27: 'array_index' of the store is 4294967296, at most 4294967295 is "
+            "job/0000000001:1:27: 'array_index' is '4294967296', a whole number from 0 to "
+            "4,294,967,295 is "
             "expected");
     refuses("node/gpu-1", "{\"boot\":4294967297}",
-            "node/gpu-1:1:9: 'boot' of the store is 4294967297, at most 4294967295 is expected");
+            "node/gpu-1:1:9: 'boot' is '4294967297', a whole number from 0 to 4,294,967,295 is "
+            "expected");
     refuses("node/gpu-1", "{\"gpus\":4294967297}",
-            "node/gpu-1:1:9: 'gpus' of the store is 4294967297, at most 4294967295 is expected");
+            "node/gpu-1:1:9: 'gpus' is '4294967297', a whole number from 0 to 4,294,967,295 is "
+            "expected");
     refuses("node/gpu-1", "{\"cpus\":4294967297}",
-            "node/gpu-1:1:9: 'cpus' of the store is 4294967297, at most 4294967295 is expected");
+            "node/gpu-1:1:9: 'cpus' is '4294967297', a whole number from 0 to 4,294,967,295 is "
+            "expected");
     refuses("tenant/t", "{\"id\":0,\"weight\":4294967296}",
-            "tenant/t:1:18: 'weight' of the store is 4294967296, at most 4294967295 is expected");
-    refuses("tenant/t", "{}", "tenant 't' of the store has no number");
-    refuses("tenant/t", "{\"id\":256}", "tenant 't' of the store has no number");
+            "tenant/t:1:18: 'weight' is '4294967296', a whole number from 0 to 4,294,967,295 is "
+            "expected");
+    refuses("tenant/t", "{}", "tenant/t:1:1: 'id' is missing in a tenant of the store");
+    refuses("tenant/t", "{\"id\":256}",
+            "tenant/t:1:7: 'id' is '256', a whole number from 0 to 255 is expected");
     struct server *server = opened();
     struct myr_err err = {};
     store_put(server->store, "job/0000000003", MYR_STR("{\"file\":\"x\"}"));
@@ -449,6 +503,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_node, begin, end),
         cmocka_unit_test_setup_teardown(a_job, begin, end),
         cmocka_unit_test_setup_teardown(rows_that_lack_something, begin, end),
+        cmocka_unit_test_setup_teardown(a_store_of_before_is_read_and_written_the_same, begin, end),
         cmocka_unit_test_setup_teardown(rows_that_make_no_sense, begin, end),
         cmocka_unit_test_setup_teardown(tenants, begin, end),
         cmocka_unit_test_setup_teardown(tokens_and_papers_to_enrol, begin, end),

@@ -31,7 +31,9 @@
 
 #include "myriad/control.h"
 #include "myriad/io.h"
-#include "myriad/server/jobfile.h"
+#include "myriad/job.h"
+#include "myriad/record.h"
+#include "myriad/text.h"
 #include "store.h"
 
 enum { SERVER_TENANTS = 256, SERVER_NAME = 64, SERVER_RELAYS = 1024, SERVER_PATH = 4096 };
@@ -76,34 +78,23 @@ struct config {
 enum role { ROLE_NONE, ROLE_VIEWER, ROLE_USER, ROLE_OPERATOR, ROLE_ADMIN, ROLE_COUNT };
 extern const char *const role_names[ROLE_COUNT];
 
+/*
+ * What the store keeps of each thing is said in rec/: members here, rows in rows.c. What stands
+ * behind it is not stored.
+ */
 struct node_row {
+#define MYR_FIELDS "rec/node.rec"
+#include "myriad/record/members.def"
     const char *name;
-    uint64_t boot_hash;                 /* of the boot that the number means */
-    uint32_t boot;                      /* counts up from 1; 0: never seen */
-    char serial[48], serial_before[48]; /* of its certificate, and the one that it replaces */
-    char address[64];
-    char kind[64], board[64];
-    uint32_t gpus, cpus;
-    uint64_t memory_bytes; /* of the inventory, as the four before */
-    char reason[160];      /* why a person drained it */
-    bool revoked;
-    bool reason_theirs; /* not stored: the reason is that of a scheduler below */
-    /* Not stored. */
+    bool reason_theirs; /* the reason is that of a scheduler below */
     struct session *session;
     int64_t heard_ms; /* steady; of the last word */
     bool told_silent;
 };
 
 struct job_row {
-    uint64_t token; /* the submitter's own number */
-    char name[MYR_JOB_NAME_MAX + 1], user[SERVER_NAME], unix_user[SERVER_NAME];
-    uint32_t tenant;
-    char *file;                                     /* its text */
-    int64_t submitted_ms, first_start_ms, ended_ms; /* -1: not yet */
-    int64_t time_limit_s;                           /* 0: none */
-    double twin_hours, twin_step_s;                 /* of a simulated run */
-    uint32_t array_index;                           /* and 1; 0: of no array */
-    char reason[200];                               /* why it ended, or was refused */
+#define MYR_FIELDS "rec/job.rec"
+#include "myriad/record/members.def"
     bool starves;                /* it waits for too long, which was said; not stored */
     uint8_t state;               /* as last told: enum myr_control_job_state */
     struct myr_control_job last; /* of one that is over: how it ended */
@@ -115,27 +106,25 @@ struct job_row {
     uint32_t past_count;
 };
 
-struct tenant_row {
+struct tenant_row { /* gpu_ms: until 'since_ms' */
+#define MYR_FIELDS "rec/tenant.rec"
+#include "myriad/record/members.def"
     char name[SERVER_NAME];
-    uint32_t weight;       /* in the fair share */
-    uint64_t gpu_ms;       /* until 'since_ms' */
     uint32_t running_gpus; /* since then */
     int64_t since_ms;
 };
 
 struct token_row {
+#define MYR_FIELDS "rec/token.rec"
+#include "myriad/record/members.def"
     char digest[65]; /* of the secret, which is kept nowhere */
-    char user[SERVER_NAME], unix_user[SERVER_NAME];
-    enum role role;
-    bool relay; /* enrols a relay, not a node */
 };
 
 /* One that carries many agents over one connection, and vouches for who they are. */
 struct relay_row {
+#define MYR_FIELDS "rec/relay.rec"
+#include "myriad/record/members.def"
     char name[SERVER_NAME];
-    char serial[48], serial_before[48];
-    bool revoked;
-    /* Not stored. */
     struct session *session;
 };
 
@@ -288,7 +277,17 @@ void config_done(struct config *config);
 /* folder/renew.c: at the start of a server, when little of its certificate is left. */
 void papers_renew(const char *folder);
 
-/* rows.c */
+/* rows.c: what is kept of each, under the key that its first word begins. */
+enum rows_record {
+    ROWS_NODE,
+    ROWS_JOB,
+    ROWS_JOB_END, /* further keys of a job that is over */
+    ROWS_TENANT,
+    ROWS_TOKEN, /* also of an enrolment */
+    ROWS_RELAY,
+    ROWS_RECORDS
+};
+extern const struct myr_record rows_records[ROWS_RECORDS];
 MYR_MUST_USE int rows_load(struct server *server, struct myr_err *err);
 void rows_done(struct rows *rows);
 void rows_put_node(struct server *server, uint32_t node);
@@ -357,6 +356,8 @@ void simulated_end(struct server *server);
 
 /* http.c: a request waits for output; this answers it. */
 struct route;
+/* As the command sees it: plain HTTP on this machine alone, TLS beyond it. */
+bool http_is_loopback(const char *address);
 MYR_MUST_USE int http_begin(struct server *server, const struct route *routes, size_t count,
                             struct myr_err *err);
 void http_second(struct server *server);

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "letter/utf8.h"
 #include "myriad/text/json.h"
-#include "utf8.h"
 #include "wrap.h"
 
 /* Without a screen, words are broken as on the narrowest one that people use. */
@@ -115,7 +115,7 @@ static void put_table(struct myr_buf *buf, const struct myr_answer_form *form,
         }
     }
     struct myr_screen screen = {form->width, form->colour};
-    myr_table_write_screen(&table, form->format, &screen, buf);
+    myr_table_write(&table, form->format, &screen, buf);
 }
 
 /* As it is, but nothing in it drives the terminal. */

@@ -7,8 +7,8 @@
 
 #include <endian.h>
 
-#include "message.h"
-#include "utf8.h"
+#include "letter/message.h"
+#include "letter/utf8.h"
 
 void myr_csv_init(struct myr_csv *csv, struct myr_arena *arena, const char *file,
                   struct myr_str text)

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "doc_build.h"
+#include "letter/utf8.h"
 #include "myriad/text/kind.h"
-#include "utf8.h"
 
 /* Room for "a number from X to Y" with two numbers of twelve digits. */
 enum { RANGE_BYTES = 112 };

@@ -1,6 +1,6 @@
 #include "doc_build.h"
 
-#include "utf8.h"
+#include "letter/utf8.h"
 
 /* Below this many keys comparing all pairs is cheaper than a hash map. */
 enum { FEW_KEYS = 16 };

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "message.h"
+#include "letter/message.h"
 #include "myriad/text/doc.h"
 
 /* A list or map that is open. */

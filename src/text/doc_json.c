@@ -6,7 +6,7 @@
  * costs no stack. The text is checked to be UTF-8 before, so bytes above 0x7F can be copied unseen.
  */
 #include "doc_build.h"
-#include "utf8.h"
+#include "letter/utf8.h"
 
 enum expected {
     EXPECT_VALUE,

@@ -6,7 +6,7 @@
 #include <yaml.h>
 
 #include "doc_build.h"
-#include "utf8.h"
+#include "letter/utf8.h"
 
 /* All that libyaml hands out is copied into the arena: its events are gone with the next one. */
 struct reader {

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "message.h"
+#include "letter/message.h"
 #include "myriad/text/doc.h"
 #include "option_words.h"
 

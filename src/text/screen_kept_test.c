@@ -6,8 +6,8 @@
 #include <cmocka.h>
 
 #include "kept.h"
+#include "letter/utf8.h"
 #include "myriad/text/answer.h"
-#include "utf8.h"
 #include "yaml_plain.h"
 
 static const struct myr_answer_column columns[] = {

@@ -1,6 +1,6 @@
 /* width: how many columns of a terminal a text takes. */
+#include "letter/utf8.h"
 #include "myriad/text/table.h"
-#include "utf8.h"
 
 struct range {
     uint32_t first, last;

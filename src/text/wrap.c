@@ -4,8 +4,8 @@
  */
 #include "wrap.h"
 
+#include "letter/utf8.h"
 #include "myriad/text/table.h"
-#include "utf8.h"
 
 void wrap_put_shown(struct myr_buf *buf, struct myr_str text)
 {

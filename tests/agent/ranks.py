@@ -1,5 +1,6 @@
 """Ranks: how they are started, watched and ended, and what is told of them."""
 import os
+import resource
 import random
 import shutil
 import socket
@@ -104,6 +105,24 @@ def test_start_again_and_after_a_stop():
     agent.order(1, 2, "sleep 1000")
     agent.controller.expect("stopped", 1, 2)
     agent.controller.quiet("started", 0.5)
+    agent.done()
+
+
+def test_memory_may_be_locked():
+    """Cards that read memory by themselves need it, whatever the agent was started with."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    least = min(65536, hard) if hard != resource.RLIM_INFINITY else 65536
+    resource.setrlimit(resource.RLIMIT_MEMLOCK, (least, hard))  # the agent's, as its parent's
+    try:
+        agent = Agent().start()
+    finally:
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, (soft, hard))
+    agent.order(1, 1, "ulimit -H -l; ulimit -S -l", gpus=0b1)
+    assert agent.controller.expect("exit", 1)["code"] == 0
+    raised = subprocess.run(["sh", "-c", "ulimit -l unlimited; ulimit -H -l"], check=False,
+                            capture_output=True).stdout.strip()
+    most = raised or str(hard // 1024).encode()
+    assert agent.fetch(1, 0).split() == [most, most], agent.fetch(1, 0)
     agent.done()
 
 
@@ -366,7 +385,7 @@ def test_bad_orders():
     send = agent.controller.send
     cases = {
         "": b"job file", "command: [": b"job file:", "{": b"job file:", "name: x": b"command",
-        "command: ''": b"empty", "command: []": b"words", "command: {a: b}": b"command",
+        "command: ''": b"empty", "command: []": b"empty", "command: {a: b}": b"command",
         "command: a\nenv: {'A=B': c}": b"name of a variable",
         "command: a\nenv: [1]": b"env",
         "command: a\nprogress: {pattern: '('}": b"pattern",

@@ -340,9 +340,6 @@ def running():
     yield design("sched replay", "--design", "sched replay jobs.csv --design FILE")
     yield Reader("sched replay", "--tenants", "sched replay jobs.csv --design design.myr --tenants "
                  "FILE", "a tree of tenants", DOC | {"tenants.yaml"})
-    yield design("sched bench", "--design", "sched bench --design FILE")
-    yield Reader("sched bench", "--events", "sched bench --design design.myr --events FILE",
-                 "a list of events (place,JOB,NODES or release,JOB)", CSV)
     for verb in ("twin run", "twin search"):
         yield Reader(verb, "SCENARIO", f"{verb} FILE", "a scenario of the twin",
                      DOC | {"scenario.yaml"})

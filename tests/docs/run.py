@@ -181,10 +181,10 @@ def versions(myriad):
 def server_words():
     """docs/server.md names every call of the API, every key of a job file and of myriad.yaml."""
     page = (ROOT / "docs" / "server.md").read_text()
-    routes = re.findall(r'\{"(GET|POST|PUT)", "([^"]+)", ROLE_',
-                        (ROOT / "src/server/api.c").read_text())
+    routes = re.findall(r'^ROUTE\((GET|POST|PUT), "([^"]+)", ROLE_',
+                        (ROOT / "src/server/routes.rec").read_text(), re.M)
     if len(routes) < 20:
-        yield "src/server/api.c: fewer calls than expected: has their form changed?"
+        yield "src/server/routes.rec: fewer calls than expected: has their form changed?"
     for method, path in routes:
         if f"`{method} {path}`" not in page:
             yield f"docs/server.md: {method} {path} is missing"
@@ -192,12 +192,15 @@ def server_words():
     for call in re.findall(r"`((?:GET|POST|PUT) /[^`]*)`", page):
         if call not in told:
             yield f"docs/server.md: {call} is no call"
-    for name in ("jobfile.c", "config.c"):
-        source = (ROOT / "src/server" / name).read_text()
-        for array in re.findall(r"keys\[\] = \{(.*?)\};", source, re.S):
-            for key in re.findall(r'"(\w+)"', array):
-                if f"`{key}`" not in page:
-                    yield f"docs/server.md: the key {key} of {name} is missing"
+    source = (ROOT / "src/server/config.c").read_text()
+    for array in re.findall(r"keys\[\] = \{(.*?)\};", source, re.S):
+        for key in re.findall(r'"(\w+)"', array):
+            if f"`{key}`" not in page:
+                yield f"docs/server.md: the key {key} of config.c is missing"
+    listed = (ROOT / "include/myriad/job/job.rec").read_text()
+    for key in re.findall(r"^[A-Z0-9_]+\((\w+)", listed, re.M):
+        if f"`{key}`" not in page:
+            yield f"docs/server.md: the key {key} of a job file is missing"
 
 
 def main():

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "myriad/server/mute.h"
+#include "mute.h"
 
 static struct myr_mute *mute;
 

@@ -1,6 +1,6 @@
 /* Parts of a replicated state, as they come back from etcd: taken whole, or one clear line. */
 #include "fuzz.h"
-#include "myriad/server/mute.h"
+#include "mute.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -19,8 +19,7 @@ import json
 for verb in json.load(open("commands.json"))["commands"]:
     words = verb["operands"].replace("[", "").replace("]", "").split()
     if verb["answers"] and verb["name"] not in ("init", "init spec", "serve", "relay", "doctor",
-                                                "agent", "bench gpu", "plan", "sched bench",
-                                                "kubernetes schedule"):
+                                                "agent", "bench gpu", "plan", "kubernetes schedule"):
         print(verb["name"], *["none"] * (len(words) - words.count("...")))
 P
 export MYRIAD_SERVER=http://127.0.0.1:1

@@ -10,8 +10,3 @@ myriad sched place --design d/design.myr --nodes 4 --model gpt3-175b
 printf 'node,job,gpus\n1,a,5\n1,b,4\n' > s.csv
 myriad sched place --design d/design.myr --nodes 4 --state s.csv
 myriad sched place --design d/design.myr --nodes 4 --state none.csv
-printf 'place,1\n' > e.csv
-myriad sched bench --events e.csv
-myriad sched bench --leaf-nodes 8 --pod-nodes 12
-
-myriad sched bench --nodes 11

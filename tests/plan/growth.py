@@ -102,9 +102,10 @@ def networks(rng, topology):
                 "trunk": rng.randint(1, 2)}
         return {**keys, "dims": dims}, {**keys, "dims": more}
     if topology == "access":
-        keys = {"topology": "access", "access_switch": "tiny-access",
-                "aggregation_switch": "tiny-above", "homes": 1}
-        return keys, keys
+        keys = {"topology": "access", "access_switch": "tiny-access", "homes": 1,
+                "aggregation_switch": "tiny-above"}
+        tiers = rng.choice(((2, 2), (2, 2), (2, 3), (3, 3)))
+        return [{**keys, "tiers": count} for count in tiers]
     keys = dragonfly(rng, topology) if "dragonfly" in topology else clos(rng, topology)
     return keys, keys
 
@@ -466,11 +467,9 @@ def brute(old, new, net, topology):
         return hosts + brute_groups(old, new, net)
     if topology == "rail-only" or new.networks[net]["planes"] > 1:
         raise TooMany # many fabrics in one: see the others
-    if new.named(net, "core"):
+    if new.named(net, "core") and not access:
         return hosts + brute_three_tiers(old, new, net)
-    if not new.named(net, high):
-        return hosts
-    return hosts + brute_two_tiers(old, new, net, low, high)
+    return hosts + (brute_two_tiers(old, new, net, low, high) if new.named(net, high) else 0)
 
 
 # ---- one growth ----

@@ -242,22 +242,69 @@ def compared(myriad, folder):
           and "assumed prices decide" in rows["capex"][1])
 
 
+def grown(myriad, folder):
+    """What a phase costs is no sum where what is bought for most of the money has no price."""
+    text = ("servers: %d\nserver: h200-8gpu\n%snetworks: {compute: {switch: mqm9790-ns2f}, oob: }\n"
+            "prices: %s\n")
+    for own, book, named in (("", "cn-2024-05", True), ("", "market-2026", False),
+                             ("supplied: [servers]\n", "market-2026", False)):
+        for name, servers in (("a", 40), ("b", 90)):
+            (folder / f"{name}.yaml").write_text(text % (servers, own, book))
+        done = run(myriad, "plan", "grow", folder / "a.yaml", folder / "b.yaml", "-o", "json")
+        answer = json.loads(done.stdout)
+        said = run(myriad, "plan", "grow", folder / "a.yaml", folder / "b.yaml").stdout
+        check(f"grown {own}{book}: {answer['lacking']}", (answer["lacking"] is not None) == named)
+        check(f"grown {own}{book}: said", ("not known: without a price" in said) == named)
+        sums = [row["total"] for row in answer["buy"] if row["total"] is not None]
+        check(f"grown {own}{book}: {answer['cost']}", abs(answer["cost"] - sum(sums)) < 0.01)
+        check(f"grown {own}{book}: share {answer['priced_money']}",
+              answer["priced_money"] < 0.9 if named else answer["priced_money"] == 1)
+
+
+def optimise_as(myriad, folder, text):
+    (folder / "spec.yaml").write_text(text)
+    done = run(myriad, "plan", "optimise", folder / "spec.yaml", "-o", "json")
+    answer = json.loads(done.stdout)
+    check(f"exit status {done.returncode}", done.returncode == (answer["best"] is None))
+    return answer
+
+
 def optimised(myriad, folder):
     base = ("servers: 64\nserver: h100-8gpu\n%snetworks: {compute: {switch: mqm9790-ns2f}}\n"
             "prices: %s\noptimise: {objective: capex, choices: {oversubscription: [1, 1.05, 3]}}\n")
     found = {}
     for key, words in (("supplied", ("supplied: [servers]\n", "cn-2024-05")),
                        ("lacking", ("", "cn-2024-05")), ("market", ("", "market-2026"))):
-        (folder / "spec.yaml").write_text(base % words)
-        done = run(myriad, "plan", "optimise", folder / "spec.yaml", "-o", "json")
-        found[key] = json.loads(done.stdout)
+        found[key] = optimise_as(myriad, folder, base % words)
     check("supplied has a best", found["supplied"]["best"] is not None)
     check("without servers there is none", found["lacking"]["best"] is None
           and found["lacking"]["points"]["unpriced"] == 3)
     check("at market prices there is one", found["market"]["best"] is not None)
+    # Wherever assumed prices decide there is no best, and the parts are named; where the same
+    # prices are the spec's own, there is one.
+    rng, decided = random.Random(11), 0
+    kinds = ("mqm9790-ns2f", "sn5600", "sn5610", "z9864f-on", "dcs-7060x6-64pe", "qfx5240-64od")
+    for number in range(12):
+        switches = rng.sample(kinds, 2)
+        spec = (f"servers: {rng.randint(9, 400)}\nserver: h100-8gpu\nsupplied: [servers]\n"
+                f"networks: {{compute: }}\nprices: %s\noptimise: {{objective: capex, choices: "
+                f"{{switch: [{', '.join(switches)}]}}}}\n")
+        found[number] = optimise_as(myriad, folder, spec % "market-2026")
+        answer = found[number]
+        if answer["assumed_decides"]:
+            decided += 1
+            own = "{book: market-2026, parts: {" + ", ".join(
+                f"{part}: {rng.randint(900, 90000)}" for part in answer["decided_by"]) + "}}"
+            quoted = optimise_as(myriad, folder, spec % own)
+            check(f"{number}: quoted, {quoted['decided_by']}", not
+                  set(quoted["decided_by"]) & set(answer["decided_by"]))
+    check(f"{decided} decided by assumed prices", 0 < decided < 12)
     for key, answer in found.items():
-        check(f"{key}: {answer['assumed_decides']}",
-              answer["assumed_decides"] == (answer["might_be_cheaper"] is not None))
+        undecided = answer["assumed_decides"]
+        check(f"{key}: {undecided}", undecided == (answer["might_be_cheaper"] is not None)
+              == (answer["at_assumed_prices"] is not None) == bool(answer["decided_by"]))
+        check(f"{key}: no best where assumed prices decide",
+              not (undecided and answer["best"] is not None))
 
 
 def main():
@@ -271,6 +318,7 @@ def main():
         currencies(myriad, folder)
         compared(myriad, folder)
         optimised(myriad, folder)
+        grown(myriad, folder)
     for what in FAILED[:40]:
         print("FAILED", what)
     print(f"{len(FAILED)} failed")

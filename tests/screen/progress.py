@@ -33,7 +33,6 @@ QUESTIONS = (
     "route found d/design.myr unplugged.csv --permutation 1",
     "sched replay data/jobs.csv --nodes 4",
     "sched place --design d/design.myr --nodes 8",
-    "sched bench --nodes 24 --leaf-nodes 8",
     "twin run examples/twin/crash-storm.yaml",
     "twin replay case.yaml",
     "twin search examples/twin/crash-storm.yaml --seeds 3 --tries 2",

@@ -188,8 +188,9 @@ class Slow:
     def __init__(self, lab):
         self.lab, source = lab, lab.address()
         self.begun = time.monotonic()
-        text = b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: " + b"y" * 10000
-        body = b"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n\r\n" + b"#" * 9000
+        text = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: " + b"y" * 10000
+        body = (b"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9000\r\n\r\n" +
+                b"#" * 9000)
         self.lines = []
         for i in range(SLOW_CONNECTIONS):
             line = socket.create_connection((lab.host, lab.port), timeout=60,

@@ -9,7 +9,9 @@ import os
 import shutil
 import socket
 import sqlite3
+import subprocess
 import sys
+import tarfile
 import threading
 from pathlib import Path
 
@@ -179,6 +181,76 @@ def the_server_says_where_it_is_while_it_runs(lab):
     assert "no server runs" in lab.ask("job", "list", code=3).stderr
     lab.serve()
     lab.ask("job", "list")
+
+
+@check
+def one_address_has_one_server(lab):
+    """Who comes second is refused, by either of its doors; one that ended leaves no trace."""
+    lab.stop()
+    other = os.path.join(lab.top, "other")
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    for folder in (lab.folder, other):
+        if folder == other:
+            init(lab, other)
+        config = Path(folder, "myriad.yaml")
+        lines = [f"http: 127.0.0.1:{port}" if line.startswith("http:") else line
+                 for line in config.read_text().splitlines()]
+        config.write_text("\n".join(lines) + "\n")
+    lab.serve()
+    said = lab.run("serve", other, code=3).stderr
+    assert f"127.0.0.1 port {port}" in said and "in use" in said, said
+    lab.ask("job", "list")
+    lab.stop()
+    lab.serve(other)  # its connections may still linger in the kernel
+    lab.stop()
+    lab.serve()
+
+
+@check
+def a_name_that_is_not_this_machines_is_refused(lab):
+    """A page of another site whose name leads here asks by that name."""
+    lab.ask("job", "list")
+    url = Path(lab.folder, "server.url").read_text().strip().rstrip("/")
+    host, port = url.split("//")[1].split(":")
+
+    def status(name):
+        head = f"Host: {name}\r\n" if name is not None else ""
+        version = "1.1" if name is not None else "1.0"
+        with socket.create_connection((host, int(port)), timeout=LIMIT_S) as line:
+            line.sendall(f"GET /healthz HTTP/{version}\r\n{head}Connection: close\r\n\r\n"
+                         .encode())
+            return int(line.recv(4096).split()[1])
+    for name in ("localhost", "LOCALHOST:80", f"127.0.0.1:{port}", "127.8.8.8", "[::1]:4680", None):
+        assert status(name) == 200, name
+    for name in ("evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "127.evil",
+                 "10.0.0.1", "[::2]", "[::1", "x" * 300, "localhost@evil.example"):
+        assert status(name) == 403, name
+
+
+@check
+def a_report_of_a_fault_holds_no_secret(lab):
+    """Planted in the configuration, in a job's variables, in tokens: none of them travels."""
+    lab.ask("submit", "-", text="gpus: 1\ncommand: 'true'\nenv: {API_KEY: planted-in-a-job}\n")
+    with open(os.path.join(lab.folder, "myriad.yaml"), "a", encoding="utf-8") as config:
+        config.write("# password: planted-in-a-comment\n")
+    admin = Path(lab.folder, "admin.token").read_text().strip()
+    shutil.copytree(ROOT / "scripts", os.path.join(lab.top, "tree", "scripts"))
+    said = subprocess.run([os.path.join(lab.top, "tree", "scripts", "bug-report"), lab.folder],
+                          env={**lab.environment, "MYRIAD": lab.myriad}, text=True, check=True,
+                          capture_output=True, timeout=LIMIT_S).stdout
+    with tarfile.open(os.path.join(lab.top, "tree", "out", "bug-report.tar.gz")) as bundle:
+        files = {os.path.basename(item.name): bundle.extractfile(item).read().decode()
+                 for item in bundle if item.isfile()}
+    assert files["version.txt"].startswith("myriad "), files["version.txt"]
+    assert "gpu-[01-04]" in files["myriad.yaml"], files["myriad.yaml"]
+    assert len(json.loads(files["nodes.json"])["nodes"]) == 4, files["nodes.json"]
+    assert len(json.loads(files["jobs.json"])["jobs"]) > 0 and "doctor.json" in said, said
+    for secret in (admin, "planted-in-a-job", "planted-in-a-comment", "PRIVATE KEY"):
+        assert not any(secret in text for text in files.values()), secret
+    bad = subprocess.run([ROOT / "scripts/bug-report", lab.top], env=lab.environment, text=True,
+                         capture_output=True, timeout=LIMIT_S, check=False)
+    assert bad.returncode == 2 and "myriad.yaml is missing" in bad.stderr, bad
 
 
 if __name__ == "__main__":

@@ -323,9 +323,10 @@ def requests_that_are_too_large_or_none(lab):
     lab.told("more than 1048576 bytes")
     for head in (b"X: " + b"y" * (200 << 10), b"".join(b"X%d: y\r\n" % i for i in range(9000)),
                  b"Cookie: " + b"a=b; " * 12000):
-        got = lab.raw(b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + head + b"\r\n\r\n", half=True)
+        got = lab.raw(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + head + b"\r\n\r\n",
+                      half=True)
         need(got == b"" or b" 431 " in got.split(b"\r\n")[0] or b" 4" in got[:13], got[:100])
-    post = b"POST /v1/jobs HTTP/1.1\r\nHost: x\r\n"
+    post = b"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\n"
     for text in (b"\0\0\0\0\r\n\r\n", b"GET\r\n\r\n", b"GET /" + b"a" * 102400 + b" HTTP/1.1\r\n",
                  b"GET / HTTP/9.9\r\n\r\n", post + b"Content-Length: -1\r\n\r\n",
                  post + b"Content-Length: 99999999999999999999\r\n\r\n",
@@ -348,7 +349,7 @@ def paths_that_lead_elsewhere(lab):
                  "/v1/jobs/99999999999999999999999", "/v1/nodes/%3Cscript%3E", "/v1/nodes/%ff%fe",
                  "/v1/nodes/a%0d%0aSet-Cookie:%20x=y", "/v1/jobs/0/logs?rank=-1",
                  "/v1/jobs/0/logs?rank=4294967296", "/v1/jobs/0/logs?offset=x"):
-        got = lab.raw(f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "
+        got = lab.raw(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
                       f"{lab.tokens['viewer']}\r\nConnection: close\r\n\r\n".encode(), half=True)
         status = int(got.split()[1]) if got else 400
         need(status in (400, 404), path, got[:200])
@@ -432,7 +433,7 @@ def an_odd_number_of_gpus_harms_nobody(lab):
 @check
 def two_thousand_requests_at_once(lab):
     source, answers = lab.address(), {}
-    request = (f"GET /v1/cluster HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "
+    request = (f"GET /v1/cluster HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
                f"{lab.tokens['viewer']}\r\n\r\n").encode()
     lines = [socket.create_connection((lab.host, lab.port), timeout=60, source_address=(source, 0))
              for _ in range(200)]

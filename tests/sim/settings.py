@@ -31,6 +31,10 @@ def echoes(check, program):
         check.true(f"{name} by default", plain["question"]["options"][name] == absent)
         got = tree(program, "permutation:1MB", *flag(name, given))
         check.true(f"{name} as given", got["question"]["options"][name] == given)
+    packets = tree(program, "permutation:1MB", "--mode", "packet", "--cc", "hpcc", "--mtu", 1500)
+    for name, value in (("mode", "packet"), ("cc", "hpcc"), ("mtu", 1500)):
+        check.true(f"{name} as given", packets["question"]["options"][name] == value)
+    check.true("and as they were", packets["control"]["mtu_bytes"] == 1500)
     people = call(program, "--topology", TREE, "--workload", "permutation:1MB", "--pause", 500,
                   "--slow", "node/00003:0.5", "--fault", "link/3:degrade=0.5@1us").stdout
     for words in ("pause 50.0 %", "efficiency 100.0 %", "ecmp, seed 0", "1 queue pair",

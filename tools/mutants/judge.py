@@ -4,12 +4,13 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
 from pathlib import Path
 
-from world import SKIPPED, Failed
+from world import SKIPPED, Failed, limits
 
 
 class Judge:
@@ -118,6 +119,45 @@ class Judge:
         return {"outcome": "survived", "tests": len(asked), "executed": executed,
                 "unasked": len(tests) - len(asked),
                 "asked": {name: self.world.stamps.get(name) for name in sorted(asked)}}
+
+    def search(self, mutant, place, scenarios, budget_s):
+        """Whether `twin search` finds a broken rule, or aborts, within the processor seconds, which
+        the scenarios share. Cut off is not noticed: nobody knows what would have come."""
+        environment, swapped = self.link(mutant, place)
+        program = self.world.shared.folder / "bin" / "myriad"
+        spent_s = 0.0
+        for at, name in enumerate(scenarios):
+            limit_s = (budget_s - spent_s) / (len(scenarios) - at)
+            command = [swapped.get(str(program), str(program)), "twin", "search",
+                       str(self.world.source / "examples" / "twin" / f"{name}.yaml"),
+                       "--seeds", "1000000", "--tries", "0", "-o", "json"]
+            status, said, cpu_s = said_within(command, environment, limit_s)
+            self.spend("twin", cpu_s)
+            spent_s += cpu_s
+            if status is not None:
+                rules = re.findall(r'"rule": "([a-z-]+)"', said)
+                how = rules[0] if status == 1 and rules else f"status {status}"
+                return {"outcome": "noticed", "how": f"{name}: {how}", "cpu_s": spent_s}
+        return {"outcome": "survived", "how": "", "cpu_s": spent_s}
+
+
+def said_within(command, environment, limit_s):
+    """(exit status, what it said, processor seconds); a status of None: cut off by its limit."""
+    limit = max(1, round(limit_s))
+    with tempfile.TemporaryFile() as out:
+        child = subprocess.Popen(command, env={**os.environ, **environment}, stdout=out,
+                                 stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+                                 preexec_fn=limits(limit))
+        # It sleeps nowhere; the clock is for a machine that is shared by many.
+        watch = threading.Timer(120 + 20 * limit, child.kill)
+        watch.start()
+        _, status, usage = os.wait4(child.pid, 0)
+        status = child.returncode = os.waitstatus_to_exitcode(status)
+        cut = status in (-signal.SIGXCPU, -signal.SIGKILL)
+        watch.cancel()
+        out.seek(0)
+        said = out.read().decode(errors="replace")
+        return None if cut else status, said, usage.ru_utime + usage.ru_stime
 
 
 def replace_word(command, old, new, before=""):

@@ -13,6 +13,11 @@ cheap, the near and those that have noticed most before others, until BUDGET sec
 one mutant; how many a survivor was not shown to is said. So the figure is a lower bound. With
 --near only the module's own tests are asked: minutes a module, to see where tests are missing.
 
+With --twin each mutant that the tests notice is then shown to `myriad twin search` in standard
+scenarios, for TWIN_S processor seconds in all: does the twin notice what the tests do? A broken
+rule and an abort count; what is cut off by the time does not. A second table and the list of those
+that the twin let pass follow.
+
 The end is a table by module and the list of survivors; build/mutants.json holds both. What was
 found out is kept in build-mutants: a run that was stopped goes on where it was, and a later one
 tries only new mutants and, when anything has changed or with a larger budget, shows survivors to
@@ -154,17 +159,29 @@ class Run:
 
     def judged(self, mutant):
         """What became of a mutant."""
-        known = self.memory.get(mutant)
-        if known:
-            return known
+        row = self.memory.get(mutant)
+        if row and not self.is_for_twin(row):
+            return row
         place = self.places.pop(mutant, None)
         if place is None:  # it is known to compile since an earlier run
             place = self.place()
             self.judge.compile(mutant, place)
-        row = self.judge.show(mutant, place, self.args.budget, self.memory.asked(mutant))
+        if not row:
+            row = self.judge.show(mutant, place, self.args.budget, self.memory.asked(mutant))
+            row = {**row, "near": self.args.near, "budget": self.args.budget}
+        if self.is_for_twin(row):
+            row = {**row, "twin": self.judge.search(mutant, place, self.args.twin,
+                                                    self.args.twin_s)}
         shutil.rmtree(place, ignore_errors=True)
-        self.memory.put(mutant, {**row, "near": self.args.near, "budget": self.args.budget})
+        self.memory.put(mutant, row)
         return row
+
+    def is_for_twin(self, row):
+        """Noticed by tests, and not shown to the twin as it is now."""
+        if not self.args.twin or row["outcome"] != "noticed":
+            return False
+        seen = row.get("twin")
+        return not seen or (seen["outcome"] == "survived" and row.get("tree") != self.memory.tree)
 
     def round(self, rows):
         """Judges each mutant with the tests that are measured."""
@@ -176,6 +193,10 @@ class Run:
         for done, future in enumerate(concurrent.futures.as_completed(waiting), 1):
             mutant = waiting[future]
             found[mutant] = result = future.result()
+            twin = result.get("twin", {})
+            if twin and self.args.twin:
+                self.progress.say(f"twin: {twin['outcome']} {twin['how']}, {twin['cpu_s']:.1f} s: "
+                                  f"{mutant.file}:{mutant.line}")
             if result["outcome"] == "survived":
                 self.progress.say(f"survived: {mutant.file}:{mutant.line}: "
                                   f"{mutant.diff()}".replace("\n", "\n    "))
@@ -224,10 +245,32 @@ def report(results, args):
         row["percent"] = round(100 * row["noticed"] / max(row["drawn"], 1), 1)
         print(f"{row['module']:<8} {row['drawn']:>6} {row['equivalent']:>11} "
               f"{row['noticed']:>8} {row['percent']:>6.1f}")
+    twin = {"twin": report_twin(results)} if args.twin else {}
     path = args.root / "build" / "mutants.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps({"seeds": args.seeds, "count": args.count, "modules": table,
-                                "all": total, "survivors": survivors}, indent=1) + "\n")
+                                "all": total, "survivors": survivors, **twin}, indent=1) + "\n")
+
+
+def report_twin(results):
+    """Of what the tests notice: how much `twin search` does, and what it lets pass."""
+    table = []
+    for module, _, rows in results:
+        shown = [(mutant, row["twin"]) for _, mutant, row in rows
+                 if row["outcome"] == "noticed" and "twin" in row]
+        noticed = sum(seen["outcome"] == "noticed" for _, seen in shown)
+        table.append({"module": module, "shown": len(shown), "noticed": noticed})
+        for mutant, seen in shown:
+            if seen["outcome"] == "survived":
+                print(f"{mutant.file}:{mutant.line}: {mutant.kind}, not noticed by twin search\n"
+                      f"    -{mutant.before.strip()}\n    +{mutant.text.strip() or '(deleted)'}")
+    table.append({"module": "all", **{key: sum(row[key] for row in table)
+                                      for key in ("shown", "noticed")}})
+    print(f"\n{'module':<8} {'shown':>6} {'by twin':>8} {'%':>6}")
+    for row in table:
+        row["percent"] = round(100 * row["noticed"] / max(row["shown"], 1), 1)
+        print(f"{row['module']:<8} {row['shown']:>6} {row['noticed']:>8} {row['percent']:>6.1f}")
+    return table
 
 
 def arguments():
@@ -247,6 +290,10 @@ def arguments():
     parser.add_argument("--near", nargs="?", const="", metavar="TESTS",
                         help="only tests of the module itself, and of these modules or names "
                              "besides, such as plan,verify/,e2e/golden-sim")
+    parser.add_argument("--twin", nargs="?", const="hard-storm,crash-storm", metavar="SCENARIOS",
+                        help="show what the tests notice to twin search in these of examples/twin")
+    parser.add_argument("--twin-s", type=float, default=60.0, metavar="S",
+                        help="processor seconds of twin search for one mutant")
     parser.add_argument("--keep", action="store_true",
                         help="judge the copy of the last run, and not the tree as it is now")
     parser.add_argument("--root", type=Path, default=ROOT, help="the tree; this one if not given")
@@ -255,6 +302,7 @@ def arguments():
     args.seeds = args.seed.split(",")
     args.beside = args.near.split(",") if args.near else []
     args.near = args.near is not None
+    args.twin = args.twin.split(",") if args.twin else []
     return args
 
 

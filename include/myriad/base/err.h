@@ -34,7 +34,8 @@
     X(EDENIED, -12, 1, 403, "not allowed")               \
     X(EUNKNOWN, -13, 1, 401, "not known here")           \
     X(EAWAY, -14, 3, 503, "not to be had now")           \
-    X(EOFTEN, -15, 3, 429, "too often")
+    X(EOFTEN, -15, 3, 429, "too often")                  \
+    X(EREFORM, -16, 3, 503, "membership has changed")
 
 enum {
     MYR_OK = 0,
@@ -69,7 +70,6 @@ MYR_PRINTF(2, 3)
 void myr_err_hint(struct myr_err *err, const char *fmt, ...);
 
 const char *myr_err_name(int code);
-const char *myr_err_text(int code);
 int myr_err_exit_code(int code);
 int myr_err_http_status(int code);
 

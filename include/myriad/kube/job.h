@@ -9,19 +9,14 @@
  */
 #pragma once
 
-#include "myriad/base.h"
+#include "myriad/job.h"
 
 struct myr_kube_job {
-    const char *file;    /* for messages */
-    struct myr_str text; /* YAML or JSON, as myr_jobfile_read() has taken it */
-    const char *name, *tenant;
-    uint32_t gpus, gpus_per_node, retries;
-    int64_t time_limit_s; /* 0: none */
-    int32_t priority;
-    bool strict;                           /* restart: not while a pod from before may run */
+    const struct myr_jobfile *job; /* as read for a cluster of so many GPUs a node */
+    uint32_t gpus_per_node;
     const char *space, *scheduler, *image; /* image: where the file names none; NULL: none */
     const char *resource;                  /* "nvidia.com/gpu" */
-    uint32_t port;                         /* MASTER_PORT */
+    uint32_t port;                         /* MASTER_PORT; 0: one by the name */
 };
 
 /* The Job as JSON, which kubectl takes as well. Its name ends in 'suffix', where that is no NULL.

@@ -76,6 +76,9 @@ MYR_MUST_USE int myr_optimise(struct myr_arena *arena, const struct myr_catalog 
  * none, and the best has won.
  */
 uint32_t myr_optimise_undecided(const struct myr_optimum *optimum);
+/* The parts, at most 'room', whose assumed prices decide between the best and such a point. */
+uint32_t myr_optimise_doubted(const struct myr_optimum *optimum, uint32_t other, uint32_t *ret,
+                              uint32_t room);
 
 /* What the tightest constraint of a point keeps from it; false: there is none. */
 bool myr_optimise_relax(const struct myr_optimum *optimum, uint32_t point, uint32_t metric,

@@ -52,7 +52,7 @@ struct myr_replay_tenant_row {
 struct myr_replay_size_row {
     uint32_t gpus;
     uint64_t jobs;
-    double wait_mean_h, wait_p99_h;
+    double wait_mean_h, wait_p99_h, wait_max_h;
     double span;            /* leaves used over the fewest possible */
     uint64_t recorded_jobs; /* of which the log says how long they waited */
     double recorded_mean_h;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "myriad/sim/contention.h"
+#include "myriad/sim/packets.h"
 #include "myriad/sim/times.h"
 #include "myriad/sim/words.h"
 
@@ -27,6 +28,9 @@ struct myr_sim_question {
     struct myr_sim_words workloads, faults, slow; /* words.h */
     struct myr_balance_options balance;           /* its seed also draws random workloads */
     uint32_t queue_pairs, efficiency_permille, sharing_loss_permille, pause_permille;
+    bool packets; /* every packet is played, under this control; 0 bytes: what is usual there */
+    enum myr_cc cc;
+    uint32_t mtu_bytes, header_bytes;
     const char *message_overhead; /* a time in words, or NULL */
     const char *series_step;      /* the same: intervals of the time series */
     bool keep_paths;              /* for a file of them */
@@ -59,6 +63,8 @@ struct myr_sim_answer {
     struct myr_sim_options engine; /* as it ran, defaults filled in */
     struct myr_sim *sim;
     struct myr_sim_result result;
+    struct myr_packet_options packets; /* as they were, where packets were played */
+    struct myr_packet_stats packet_stats;
     struct myr_sim_job *jobs;
     uint32_t job_count;
     struct myr_times times; /* of all flows of all jobs */

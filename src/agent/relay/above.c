@@ -5,8 +5,8 @@
  */
 #include <stdio.h>
 
+#include "disk/files.h"
 #include "enrol.h"
-#include "files.h"
 #include "relay/relay.h"
 
 enum {

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "files.h"
+#include "disk/files.h"
 
 enum {
     KEPT_MAX = 16 << 10,   /* of hello and schemas; an agent has two */

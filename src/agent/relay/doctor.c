@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "files.h"
+#include "disk/files.h"
 #include "myriad/agent/relay.h"
 #include "myriad/io.h"
 

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "disk/files.h"
 #include "enrol.h"
-#include "files.h"
 #include "notify.h"
 #include "options.h"
 

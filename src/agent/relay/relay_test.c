@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "files.h"
+#include "disk/files.h"
 #include "kept.h"
 #include "leaks.h"
 

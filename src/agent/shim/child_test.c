@@ -423,7 +423,7 @@ static uint32_t one_launch(bool script, uint32_t number)
     s->count = 2;
     s->order = (struct order){.job = 5, .gpus = 3, .first_rank = 6, .world = 8, .node_count = 4};
     s->order.master = s->order.socket = s->order.tag = s->order.state = MYR_STR("x");
-    s->job = (struct jobfile){.command = command, .env = none};
+    s->job = (struct myr_jobfile){.command = {command, 1, false}, .env = {none, 0}};
     s->person = same;
     myr_arena_init(&s->arena);
     snprintf(s->cgroup.path, sizeof(s->cgroup.path), "%s", folder);

@@ -11,7 +11,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "order.h"
+#include "disk/order.h"
 
 struct peers {
     int fd;     /* -1: the job is alone on this node */

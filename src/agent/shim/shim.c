@@ -452,9 +452,10 @@ static void close_devices(const struct shim *s)
 static int read_job(struct shim *s, struct myr_err *err)
 {
     MYR_ASSERT(s->phase == PHASE_PROLOG && s->alive == 0);
-    MYR_TRY(jobfile_read(&s->arena, s->order.spec, &s->job, err));
+    MYR_TRY(
+        myr_jobfile_read(&s->arena, MYR_JOBFILE_TAKEN("job file"), s->order.spec, &s->job, err));
     MYR_TRY(person_find(s->order.user, &s->person, err));
-    MYR_TRY(progress_pattern_init(&s->pattern, s->job.pattern, err));
+    MYR_TRY(progress_pattern_init(&s->pattern, s->job.progress.pattern, err));
     return shim_make_socket(s, err);
 }
 

@@ -11,9 +11,9 @@
 
 #include <signal.h>
 
-#include "jobfile.h"
-#include "order.h"
-#include "progress.h"
+#include "disk/order.h"
+#include "disk/progress.h"
+#include "myriad/job.h"
 
 #define SHIM_BELL "bell" /* the agent's socket in the state folder */
 
@@ -73,7 +73,7 @@ pid_t start_process(const struct start *start);
 
 /* The whole environment of a rank; everything lies in the arena. */
 const char *const *start_env(struct myr_arena *arena, const struct order *order,
-                             const struct jobfile *job, const struct person *person,
+                             const struct myr_jobfile *job, const struct person *person,
                              uint32_t local_rank);
 /* Whether a program of that name is on this node. */
 bool start_has(const char *program);
@@ -82,7 +82,7 @@ bool start_has(const char *program);
  * knows. The job's folders and the socket for its progress are there under the same names.
  */
 MYR_MUST_USE int start_argv(struct myr_arena *arena, const struct order *order,
-                            const struct jobfile *job, const char *const *env,
+                            const struct myr_jobfile *job, const char *const *env,
                             bool (*has)(const char *program), const char *const **ret,
                             struct myr_err *err);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -94,6 +95,16 @@ static void calm_killer(void)
     }
 }
 
+/* Cards that read and write memory by themselves (RDMA) have it locked, as much as there is. */
+static void unlock_memory(void)
+{
+    struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
+    if (setrlimit(RLIMIT_MEMLOCK, &all) < 0 && getrlimit(RLIMIT_MEMLOCK, &all) == 0) {
+        all.rlim_cur = all.rlim_max;
+        (void)setrlimit(RLIMIT_MEMLOCK, &all);
+    }
+}
+
 /*
  * Waits for the byte that lets it go, then becomes the user and the program. Whatever fails is one
  * line on the pipe 'trouble'.
@@ -126,6 +137,7 @@ static MYR_NORETURN void child(const struct start *start, pid_t parent)
         give_up(start, "no input and output");
     }
     calm_killer();
+    unlock_memory();
     become_person(start);
     /* The usual one, whatever the agent's own is. */
     umask(022);
@@ -227,13 +239,10 @@ static void put_ranks(struct env *env, const struct order *order, uint32_t local
 
 /* Nothing of the agent's own environment: what is not put here is not there. */
 const char *const *start_env(struct myr_arena *arena, const struct order *order,
-                             const struct jobfile *job, const struct person *person,
+                             const struct myr_jobfile *job, const struct person *person,
                              uint32_t local_rank)
 {
-    uint32_t count = 0;
-    while (job->env[count]) {
-        count++;
-    }
+    uint32_t count = job->env.count;
     struct env env = {arena, MYR_ARENA_NEW(arena, const char *, count + 40), 0, count + 40};
     env_put(&env, myr_arena_printf(arena, "PATH=%s", default_path));
     env_text(&env, "HOME", myr_str_from(person->home));
@@ -241,7 +250,7 @@ const char *const *start_env(struct myr_arena *arena, const struct order *order,
     env_text(&env, "LOGNAME", myr_str_from(person->name));
     env_text(&env, "SHELL", myr_str_from(person->shell));
     for (uint32_t i = 0; i < count; i++) {
-        env_put(&env, job->env[i]);
+        env_put(&env, job->env.words[i]);
     }
     /* "host port", as the order has it. */
     struct myr_str host = order->master;
@@ -326,14 +335,14 @@ static const struct runner {
 };
 
 /* Without an image the command itself. */
-int start_argv(struct myr_arena *arena, const struct order *order, const struct jobfile *job,
+int start_argv(struct myr_arena *arena, const struct order *order, const struct myr_jobfile *job,
                const char *const *env, bool (*has)(const char *program), const char *const **ret,
                struct myr_err *err)
 {
     const struct runner *runner = NULL;
-    MYR_ASSERT(job->command && job->command[0]);
+    MYR_ASSERT(job->command.count > 0);
     if (!job->image) {
-        *ret = job->command;
+        *ret = job->command.argv;
         return MYR_OK;
     }
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(runners) && !runner; i++) {
@@ -350,9 +359,7 @@ int start_argv(struct myr_arena *arena, const struct order *order, const struct 
     for (uint32_t i = 0; env[i]; i++) {
         count += 2;
     }
-    for (uint32_t i = 0; job->command[i]; i++) {
-        count++;
-    }
+    count += job->command.count;
     struct words words = {arena, MYR_ARENA_NEW(arena, const char *, count), 0, count};
     put_words(&words, runner->words);
     put_mount(&words, runner->mount, job->directory);
@@ -368,7 +375,7 @@ int start_argv(struct myr_arena *arena, const struct order *order, const struct 
         put_word(&words, env[i]);
     }
     put_word(&words, job->image);
-    put_words(&words, job->command);
+    put_words(&words, job->command.argv);
     MYR_ASSERT(words.count < words.room && !words.items[words.count]);
     *ret = words.items;
     return MYR_OK;

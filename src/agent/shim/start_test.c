@@ -48,7 +48,8 @@ static void ours_win_over_the_job_file(void **state)
     (void)state;
     static const char *const env[] = {"RANK=77", "HOME=/tmp", "A=1", "A=2", NULL};
     static const char *const command[] = {"true", NULL};
-    struct jobfile job = {.command = command, .env = env};
+    struct myr_jobfile job = {.command = {command, MYR_ARRAY_COUNT(command) - 1, false},
+                              .env = {env, MYR_ARRAY_COUNT(env) - 1}};
     struct myr_arena arena;
     myr_arena_init(&arena);
     const char *const *got = start_env(&arena, &order, &job, &person, 1);
@@ -86,7 +87,9 @@ static void no_name_is_there_twice_wherever_the_job_puts_it(void **state)
     (void)state;
     static const char *const none[] = {NULL};
     struct order all = order;
-    struct jobfile job = {.command = none, .env = none, .checkpoint = "/ck"};
+    struct myr_jobfile job = {.command = {none, MYR_ARRAY_COUNT(none) - 1, false},
+                              .env = {none, MYR_ARRAY_COUNT(none) - 1},
+                              .checkpoint = "/ck"};
     struct myr_arena arena;
     uint32_t count = 0, looked_at = 0;
     myr_arena_init(&arena);
@@ -104,7 +107,7 @@ static void no_name_is_there_twice_wherever_the_job_puts_it(void **state)
         snprintf(shorter, sizeof(shorter), "X%s=other", name);
         const char *env[] = {longer, shorter, longer, NULL};
         env[i % 3] = theirs;
-        job.env = env;
+        job.env = (struct myr_job_env){env, 3};
         const char *const *got = start_env(&arena, &all, &job, &person, 1);
         uint32_t got_count = 0;
         while (got[got_count]) {
@@ -157,11 +160,11 @@ static void an_image_is_run_by_who_is_there(void **state)
     (void)state;
     static const char *const env[] = {"A=1", NULL};
     static const char *const command[] = {"python3", "train.py", NULL};
-    struct jobfile job = {.command = command,
-                          .env = env,
-                          .image = "lab/train:1",
-                          .directory = "/h/ada",
-                          .checkpoint = "/ck"};
+    struct myr_jobfile job = {.command = {command, MYR_ARRAY_COUNT(command) - 1, false},
+                              .env = {env, MYR_ARRAY_COUNT(env) - 1},
+                              .image = "lab/train:1",
+                              .directory = "/h/ada",
+                              .checkpoint = "/ck"};
     const char *const *argv = NULL;
     struct myr_err err = {};
     struct myr_arena arena;
@@ -195,11 +198,14 @@ static void all_of_it(void **state)
     static const char *const env[] = {"A=1", "LANG=C", NULL}, *const none[] = {NULL};
     static const char *const command[] = {"python3", "train.py", NULL};
     static bool (*const who[])(const char *) = {has_podman, has_apptainer, has_enroot};
-    const struct jobfile jobs[] = {
-        {.command = command, .env = none},
-        {.command = command, .env = env, .image = "lab/train:1"},
-        {.command = command,
-         .env = env,
+    const struct myr_jobfile jobs[] = {
+        {.command = {command, MYR_ARRAY_COUNT(command) - 1, false},
+         .env = {none, MYR_ARRAY_COUNT(none) - 1}},
+        {.command = {command, MYR_ARRAY_COUNT(command) - 1, false},
+         .env = {env, MYR_ARRAY_COUNT(env) - 1},
+         .image = "lab/train:1"},
+        {.command = {command, MYR_ARRAY_COUNT(command) - 1, false},
+         .env = {env, MYR_ARRAY_COUNT(env) - 1},
          .image = "/images/train.sqsh",
          .directory = "/h/ada",
          .checkpoint = "/ck"},

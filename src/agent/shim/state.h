@@ -27,7 +27,7 @@ struct process {
 struct shim {
     const char *folder;
     struct order order;
-    struct jobfile job;
+    struct myr_jobfile job;
     struct person person;
     struct myr_arena arena;
     struct myr_buf order_text; /* what 'order' points into */

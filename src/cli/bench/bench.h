@@ -1,6 +1,6 @@
 /* bench: measurements of this machine. */
 #pragma once
 
-#include "fit/fit.h"
+#include "case/case.h"
 
 extern const struct cli_verb cli_bench_verb, cli_bench_gpu_verb;

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "client/job.h"
-#include "myriad/server/jobfile.h"
+#include "myriad/job.h"
 #include "myriad/text/amount.h"
 
 enum { PAGE = 2000 }; /* as many as the server lists at once */

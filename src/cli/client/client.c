@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "myriad/job.h"
 #include "myriad/server/folder.h"
-#include "myriad/server/jobfile.h"
 #include "myriad/text/kind.h"
 
 const struct client_none client_no_options;
@@ -39,12 +39,6 @@ static int read_token(struct cli *cli, const char *path, const char **ret, struc
     }
     *ret = myr_arena_strndup(&cli->arena, text.data, length);
     return MYR_OK;
-}
-
-int client_read_job(const char *path, struct myr_buf *ret, struct myr_err *err)
-{
-    return myr_kind_read(path, MYR_JOBFILE_BYTES_MAX, MYR_KINDS_DOC(JOB),
-                         "a job file, with a 'command',", ret, err);
 }
 
 const char *client_where(struct cli *cli)

@@ -29,8 +29,6 @@ struct client_call {
     const char *type, *key; /* key: calls with the same one count once; NULL: none */
 };
 
-/* The text of a job file, for a server or for Kubernetes. */
-MYR_MUST_USE int client_read_job(const char *path, struct myr_buf *ret, struct myr_err *err);
 /* Where the server is and who asks, from options and variables; nothing is sent yet. */
 MYR_MUST_USE int client_open(struct cli *cli, struct client *ret, struct myr_err *err);
 /* The same server as words of a command to paste, a blank in front; empty where none was named. */

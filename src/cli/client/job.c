@@ -149,22 +149,6 @@ void job_show(struct cli *cli, const struct myr_doc *doc)
     myr_answer_fact(answer, "end", "%s", client_time(cli, doc, "ended_ms"));
 }
 
-/* A key that nobody reads is no error, but whoever wrote it may count on it. */
-void job_put_unheeded(struct cli *cli, const char *const *keys, uint32_t count, const char *where)
-{
-    MYR_CLEANUP(myr_buf_done) struct myr_buf names = {};
-    myr_answer_list(&cli->answer, "unheeded");
-    for (uint32_t i = 0; i < count; i++) {
-        myr_answer_text(&cli->answer, NULL, keys[i]);
-        myr_buf_printf(&names, "%s%s", i ? ", " : "", keys[i]);
-    }
-    myr_answer_end(&cli->answer);
-    if (count) {
-        myr_answer_fact(&cli->answer, "not heeded", "%s: %s has no use for %s", names.data, where,
-                        count == 1 ? "it" : "them");
-    }
-}
-
 static const struct myr_command show_command = {
     .name = "job show",
     .operands = "ID",

@@ -10,9 +10,10 @@
 
 #include "client/client.h"
 #include "client/job.h"
+#include "jobfile/jobfile.h"
 #include "kubernetes/kubernetes.h"
 #include "myriad/io/ca.h"
-#include "myriad/server/jobfile.h"
+#include "myriad/job.h"
 #include "myriad/work/layout_file.h"
 
 /* 'kubernetes' says where the job goes instead of a server; it counts only with a kubeconfig. */
@@ -130,9 +131,7 @@ static int add_layout(struct cli *cli, const char *file, const char *path, struc
     MYR_CLEANUP(myr_buf_done) struct myr_buf words = {};
     struct myr_str body = {text->len ? text->data : "", text->len};
     MYR_TRY(myr_layout_file_read(&cli->arena, path, NULL, &layout, err));
-    bool json = body.len > 0 && body.data[0] == '{';
-    MYR_TRY(json ? myr_doc_read_json(&cli->arena, file, body, &top, err)
-                 : myr_doc_read_yaml(&cli->arena, file, body, &top, err));
+    MYR_TRY(myr_jobfile_tree(&cli->arena, file, body, &top, err));
     MYR_TRY(myr_doc_expect(top, MYR_DOC_MAP, "a job file", err));
     /* A size by nodes is refused beside a layout, whatever it comes to. */
     uint64_t gpus = myr_layout_gpus(&layout), given;
@@ -268,17 +267,17 @@ static int wait_for_end(const struct client *client, const char *path, struct my
 static void show_unheeded(struct cli *cli, const struct myr_doc *made)
 {
     const struct myr_doc *list = myr_doc_get(made, "unheeded");
-    const char *keys[MYR_JOBFILE_KEYS];
+    const char *keys[MYR_RECORD_ROWS_MAX];
     uint32_t count = 0;
     for (uint32_t i = 0; list && list->kind == MYR_DOC_LIST && i < list->count; i++) {
-        if (list->items[i]->kind == MYR_DOC_SCALAR && count < MYR_JOBFILE_KEYS) {
+        if (list->items[i]->kind == MYR_DOC_SCALAR && count < MYR_RECORD_ROWS_MAX) {
             keys[count++] =
                 myr_arena_strndup(&cli->arena, list->items[i]->text.data, list->items[i]->text.len);
         }
     }
     bool slurm = strcmp(client_text(cli, made, "world"), "slurm") == 0;
-    job_put_unheeded(cli, keys, count,
-                     slurm ? myr_job_world_names[MYR_JOB_SLURM] : "a cluster of agents");
+    jobfile_put_unheeded(cli, keys, count,
+                         slurm ? myr_job_world_names[MYR_JOB_SLURM] : "a cluster of agents");
 }
 
 /* One job, by its own page; 'ret_bad': it is not done. */
@@ -329,7 +328,7 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
     const struct myr_doc *made;
     struct client client;
-    MYR_TRY(client_read_job(file, &text, err));
+    MYR_TRY(jobfile_read(file, &text, err));
     file = myr_file_name(file);
     if (options->layout) {
         MYR_TRY(add_layout(cli, file, options->layout, &text, err));
@@ -341,7 +340,7 @@ static int run(struct cli *cli, struct myr_err *err)
             return myr_err_set(err, MYR_EINVAL,
                                "--wait is for a server; 'kubectl wait job' waits for a Job");
         }
-        return kubernetes_submit(cli, &options->kubernetes, file, body, err);
+        return kubernetes_submit(cli, &options->kubernetes, body, err);
     }
     MYR_TRY(client_open(cli, &client, err));
     MYR_TRY(send_job(&client, file, body, &made, err));

@@ -4,7 +4,7 @@
  */
 #include "myriad/study/compare.h"
 
-#include "fit/fit.h"
+#include "case/case.h"
 #include "myriad/plan/language.h"
 
 static const char *const languages[] = {"en", "zh"};

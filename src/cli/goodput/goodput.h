@@ -1,7 +1,7 @@
 /* goodput: what the verbs about failures share. */
 #pragma once
 
-#include "fit/fit.h"
+#include "case/case.h"
 
 /* The size of a job, and where its numbers come from. */
 struct cli_failures {

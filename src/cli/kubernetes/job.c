@@ -4,12 +4,11 @@
  */
 #include <stdlib.h>
 
-#include "client/client.h"
-#include "client/job.h"
+#include "jobfile/jobfile.h"
 #include "kubernetes/kubernetes.h"
 #include "myriad/io/ca.h"
+#include "myriad/job.h"
 #include "myriad/kube.h"
-#include "myriad/server/jobfile.h"
 
 static const struct kubernetes_job defaults = {
     .scheduler = "myriad", .resource = "nvidia.com/gpu", .gpus_per_node = 8};
@@ -41,26 +40,21 @@ const struct myr_command kubernetes_job_command = {
     .operand_max = 1,
 };
 
-/* Reading the file also checks it: mistakes are told with line and column, as on a server. */
-int kubernetes_job_write(const struct kubernetes_job *how, const char *file, struct myr_str text,
-                         const char *suffix, struct myr_buf *ret, struct myr_err *err)
+/* Mistakes are told with line and column, as on a server. */
+static int write_job(struct cli *cli, const struct kubernetes_job *how, struct myr_jobfile *job,
+                     struct myr_str text, const char *suffix, struct myr_buf *ret,
+                     struct myr_err *err)
 {
-    struct myr_jobfile job;
-    MYR_TRY(myr_jobfile_read(file, text, (uint32_t)how->gpus_per_node, &job, err));
-    return myr_kube_job_write(&(struct myr_kube_job){.file = file,
-                                                     .text = text,
-                                                     .name = job.name,
-                                                     .tenant = job.tenant,
-                                                     .gpus = job.gpus,
-                                                     .gpus_per_node = (uint32_t)how->gpus_per_node,
-                                                     .retries = job.retries,
-                                                     .time_limit_s = job.time_limit_s,
-                                                     .priority = job.priority,
-                                                     .space = how->space ? how->space : "default",
-                                                     .scheduler = how->scheduler,
-                                                     .image = how->image,
-                                                     .resource = how->resource},
-                              suffix, ret, err);
+    const struct myr_jobfile_how as = {.file = myr_file_name(cli->operands.items[0]),
+                                       .gpus_per_node = (uint32_t)how->gpus_per_node};
+    MYR_TRY(myr_jobfile_read(&cli->arena, &as, text, job, err));
+    const struct myr_kube_job to = {.job = job,
+                                    .gpus_per_node = as.gpus_per_node,
+                                    .space = how->space ? how->space : "default",
+                                    .scheduler = how->scheduler,
+                                    .image = how->image,
+                                    .resource = how->resource};
+    return myr_kube_job_write(&to, suffix, ret, err);
 }
 
 /*
@@ -69,13 +63,14 @@ int kubernetes_job_write(const struct kubernetes_job *how, const char *file, str
  */
 static int run(struct cli *cli, struct myr_err *err)
 {
-    const char *file = cli->operands.items[0], *keys[MYR_JOBFILE_KEYS];
+    const char *file = cli->operands.items[0], *keys[MYR_RECORD_ROWS_MAX];
+    struct myr_jobfile job;
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {}, names = {};
-    MYR_TRY(client_read_job(file, &text, err));
+    MYR_TRY(jobfile_read(file, &text, err));
     file = myr_file_name(file);
     struct myr_str body = {text.len ? text.data : "", text.len};
-    MYR_TRY(kubernetes_job_write(cli->options, file, body, NULL, &cli->document, err));
-    uint32_t count = myr_jobfile_unheeded(body, MYR_JOB_KUBERNETES, keys);
+    MYR_TRY(write_job(cli, cli->options, &job, body, NULL, &cli->document, err));
+    uint32_t count = myr_jobfile_unheeded(&job, MYR_JOB_KUBERNETES, keys);
     for (uint32_t i = 0; i < count; i++) {
         myr_buf_printf(&names, "%s%s", i ? ", " : "", keys[i]);
     }
@@ -129,10 +124,11 @@ static void show(struct cli *cli, const struct kubernetes_job *how, const struct
 }
 
 /* A name with a random end: the same file can be submitted twice, as on a server. */
-int kubernetes_submit(struct cli *cli, const struct kubernetes_job *how, const char *file,
-                      struct myr_str text, struct myr_err *err)
+int kubernetes_submit(struct cli *cli, const struct kubernetes_job *how, struct myr_str text,
+                      struct myr_err *err)
 {
     struct kubernetes_job to = *how;
+    struct myr_jobfile file;
     struct myr_kube_access access;
     const struct myr_doc *made = NULL;
     MYR_CLEANUP(myr_buf_done) struct myr_buf job = {}, answer = {}, suffix = {};
@@ -142,7 +138,7 @@ int kubernetes_submit(struct cli *cli, const struct kubernetes_job *how, const c
     suffix.data[8] = '\0'; /* a name of a Job has 63 bytes at most */
     MYR_TRY(myr_kube_access_find(&where, &access, err));
     to.space = to.space ? to.space : access.space;
-    int rc = kubernetes_job_write(&to, file, text, suffix.data, &job, err);
+    int rc = write_job(cli, &to, &file, text, suffix.data, &job, err);
     if (rc == MYR_OK) {
         const char *path =
             myr_arena_printf(&cli->arena, "/apis/batch/v1/namespaces/%s/jobs", to.space);
@@ -158,10 +154,10 @@ int kubernetes_submit(struct cli *cli, const struct kubernetes_job *how, const c
     }
     myr_kube_access_done(&access);
     if (rc == MYR_OK) {
-        const char *keys[MYR_JOBFILE_KEYS];
-        uint32_t count = myr_jobfile_unheeded(text, MYR_JOB_KUBERNETES, keys);
+        const char *keys[MYR_RECORD_ROWS_MAX];
+        uint32_t count = myr_jobfile_unheeded(&file, MYR_JOB_KUBERNETES, keys);
         show(cli, how, made);
-        job_put_unheeded(cli, keys, count, myr_job_world_names[MYR_JOB_KUBERNETES]);
+        jobfile_put_unheeded(cli, keys, count, myr_job_world_names[MYR_JOB_KUBERNETES]);
     }
     return rc;
 }

@@ -14,10 +14,6 @@ struct kubernetes_job {
     uint64_t gpus_per_node;
 };
 
-/* The file as a Job; 'suffix' NULL: under its own name. */
-MYR_MUST_USE int kubernetes_job_write(const struct kubernetes_job *how, const char *file,
-                                      struct myr_str text, const char *suffix, struct myr_buf *ret,
-                                      struct myr_err *err);
 /* Makes the Job in the cluster, and tells of it in the answer. */
 MYR_MUST_USE int kubernetes_submit(struct cli *cli, const struct kubernetes_job *how,
-                                   const char *file, struct myr_str text, struct myr_err *err);
+                                   struct myr_str text, struct myr_err *err);

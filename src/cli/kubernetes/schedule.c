@@ -10,7 +10,7 @@
 
 #include "kubernetes/kubernetes.h"
 #include "myriad/kube.h"
-#include "myriad/server/jobfile.h"
+#include "myriad/record.h"
 
 enum { KEPT_BYTES = 8 << 20 }; /* of free memory that is not given back to the system */
 

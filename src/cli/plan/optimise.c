@@ -68,17 +68,18 @@ static int run(struct cli *cli, struct myr_err *err)
         return rc;
     }
     MYR_TRY(myr_optimise(&cli->arena, &catalog, &spec, &optimum, err));
-    /* Without a best design there are no files to write. */
-    if (options->out && optimum.best_count) {
+    /* Without a best design there are no files to write; assumed prices make none. */
+    bool won = optimum.best_count && myr_optimise_undecided(&optimum) == MYR_NONE;
+    if (options->out && won) {
         MYR_TRY(myr_plan_write(&optimum.design, NULL, options->out, err));
     }
     myr_optimise_answer(&optimum, &catalog, &cli->answer);
     struct myr_named_files inputs = myr_spec_named_files(&spec);
     cli_put_inputs(cli, &inputs, 1);
-    if (optimum.best_count) {
+    if (won) {
         hint_next(cli, options, &spec);
     }
-    cli->no = optimum.best_count == 0;
+    cli->no = !won;
     return MYR_OK;
 }
 

@@ -1,4 +1,4 @@
-/* The cluster that an answer is about. */
+/* The cluster that an answer is about, and how far a replay is. */
 #include "sched/sched.h"
 
 /* What was assumed is named: figures rest on it as much as on what was given. */
@@ -28,4 +28,32 @@ void sched_show_cluster(struct myr_answer *answer, const struct myr_cluster *clu
         answer, "cluster", "%s of %s%s, %s a leaf%s", MYR_COUNT(shape->nodes, "node"),
         MYR_COUNT(shape->gpus_per_node, "GPU"), cluster->assumed_gpus_per_node ? " (assumed)" : "",
         MYR_COUNT(shape->group_nodes, "node"), cluster->assumed_leaf_nodes ? " (assumed)" : "");
+}
+
+void sched_show_trace(struct myr_answer *answer, const struct myr_replay_answer *a,
+                      uint64_t jobs_played)
+{
+    char jobs[32];
+    myr_answer_fact(answer, "jobs", "%s", myr_u64_grouped(jobs_played, jobs));
+    if (a->trace.left_out) {
+        myr_answer_fact(answer, "left out", "%s row%s: steps, or no GPUs, never started, not ended",
+                        myr_u64_grouped(a->trace.left_out, jobs),
+                        a->trace.left_out == 1 ? "" : "s");
+    }
+    if (a->too_large) {
+        myr_answer_fact(
+            answer, "warning",
+            "%s job%s left out: more GPUs needed than the cluster has, first on line %u",
+            myr_u64_grouped(a->too_large, jobs), a->too_large == 1 ? "" : "s", a->too_large_line);
+    }
+}
+
+void sched_show_progress(void *context, const char *what, uint64_t done, uint64_t total)
+{
+    struct myr_progress *progress = context;
+    if (progress->what != what) {
+        myr_progress_done(progress);
+        cli_progress(progress, what, total);
+    }
+    cli_progress_step(progress, done);
 }

@@ -4,7 +4,7 @@
  */
 #include "myriad/sched/place_answer.h"
 
-#include "fit/fit.h"
+#include "case/case.h"
 #include "sched/sched.h"
 
 struct options {

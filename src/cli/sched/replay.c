@@ -21,15 +21,7 @@ struct options {
 static const struct options defaults = {.policy = MYR_REPLAY_FAIR, .seed = 1};
 
 static const struct myr_option rows[] = {
-    CLI_PATH("design", "FILE", struct options, design,
-             "the cluster; or say it with --nodes and the next three"),
-    CLI_COUNT("nodes", struct options, nodes, 1, MYR_CLUSTER_NODES_MAX, "nodes of the cluster"),
-    CLI_COUNT("gpus-per-node", struct options, gpus_per_node, 1, MYR_SCHED_GPUS_MAX,
-              "GPUs of a node; 8 are assumed"),
-    CLI_COUNT("leaf-nodes", struct options, leaf_nodes, 1, MYR_CLUSTER_NODES_MAX,
-              "nodes under one set of leaves; 8 are assumed"),
-    CLI_COUNT("pod-nodes", struct options, pod_nodes, 1, MYR_CLUSTER_NODES_MAX,
-              "nodes of a pod, a multiple of the leaf's; without it there are no pods"),
+    SCHED_CLUSTER_ROWS(struct options),
     CLI_CHOICE("policy", "POLICY", struct options, policy, myr_replay_policy_names,
                "fifo: first come, blocks; first-fit: first come that fits; fair: tenants in turn; "
                "preempt: fair, and jobs that have run long make room"),
@@ -124,18 +116,7 @@ static void show_result(struct myr_answer *answer, const struct myr_replay_answe
 {
     const struct myr_replay_result *result = &a->result;
     char jobs[32];
-    myr_answer_fact(answer, "jobs", "%s", myr_u64_grouped(result->jobs, jobs));
-    if (a->trace.left_out) {
-        myr_answer_fact(answer, "left out", "%s row%s: steps, or no GPUs, never started, not ended",
-                        myr_u64_grouped(a->trace.left_out, jobs),
-                        a->trace.left_out == 1 ? "" : "s");
-    }
-    if (a->too_large) {
-        myr_answer_fact(
-            answer, "warning",
-            "%s job%s left out: more GPUs needed than the cluster has, first on line %u",
-            myr_u64_grouped(a->too_large, jobs), a->too_large == 1 ? "" : "s", a->too_large_line);
-    }
+    sched_show_trace(answer, a, result->jobs);
     myr_answer_fact(answer, "wait", "mean %.3f h, median %.3f h, p99 %.3f h, max %.3f h",
                     result->wait_mean_h, result->wait_p50_h, result->wait_p99_h,
                     result->wait_max_h);
@@ -400,17 +381,6 @@ static int check_plots(struct cli *cli, struct myr_err *err)
     return MYR_OK;
 }
 
-/* A new word is a new stage of the work, with a bar of its own. */
-static void show_progress(void *context, const char *what, uint64_t done, uint64_t total)
-{
-    struct myr_progress *progress = context;
-    if (progress->what != what) {
-        myr_progress_done(progress);
-        cli_progress(progress, what, total);
-    }
-    cli_progress_step(progress, done);
-}
-
 static int run(struct cli *cli, struct myr_err *err)
 {
     const struct options *options = cli->options;
@@ -431,7 +401,7 @@ static int run(struct cli *cli, struct myr_err *err)
         .schedule = options->schedule != NULL,
         /* Only drawings need them. */
         .samples = options->plots || options->report ? MYR_REPLAY_SAMPLES : 0,
-        .progress = show_progress,
+        .progress = sched_show_progress,
         .context = &progress,
         .clock_ns = myr_clock_ns,
     };

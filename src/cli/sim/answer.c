@@ -53,11 +53,13 @@ static void show_settings(struct cli *cli, const struct myr_sim_question *questi
                     myr_policy_names[question->balance.policy],
                     (unsigned long long)question->balance.seed,
                     question->balance.polarised ? ", one seed for all switches" : "");
-    myr_answer_fact(answer, "settings",
-                    "efficiency %.1f %%, sharing loss %.1f %%, pause %.1f %%, %s, message "
-                    "overhead %s",
-                    question->efficiency_permille / 10.0, question->sharing_loss_permille / 10.0,
-                    question->pause_permille / 10.0, MYR_COUNT(question->queue_pairs, "queue pair"),
+    /* Corrections of the fluid: packets have none of them. */
+    const char *fluid =
+        myr_arena_printf(&cli->arena, "efficiency %.1f %%, sharing loss %.1f %%, pause %.1f %%, ",
+                         question->efficiency_permille / 10.0,
+                         question->sharing_loss_permille / 10.0, question->pause_permille / 10.0);
+    myr_answer_fact(answer, "settings", "%s%s, message overhead %s", question->packets ? "" : fluid,
+                    MYR_COUNT(question->queue_pairs, "queue pair"),
                     sim->engine.message_ps ? myr_times_text(&cli->arena, sim->engine.message_ps)
                                            : "none");
     for (uint32_t i = 0; i < question->slow.count; i++) {
@@ -212,6 +214,68 @@ static void put_job(struct cli *cli, const struct myr_sim_answer *sim, uint32_t 
     }
 }
 
+/* What packets were played with; fluids have none of it. */
+static void put_control(struct cli *cli, const struct myr_sim_answer *sim)
+{
+    struct myr_answer *answer = &cli->answer;
+    const struct myr_packet_options *options = &sim->packets;
+    myr_answer_object(answer, "control");
+    myr_answer_text(answer, "cc", myr_cc_names[options->cc]);
+    myr_answer_u64(answer, "mtu_bytes", options->mtu_bytes);
+    myr_answer_u64(answer, "header_bytes", options->header_bytes);
+    myr_answer_u64(answer, "ack_bytes", options->ack_bytes);
+    myr_answer_u64(answer, "telemetry_bytes",
+                   options->cc == MYR_CC_HPCC ? options->telemetry_bytes : 0);
+    myr_answer_u64(answer, "buffer_bytes", options->buffer_bytes);
+    myr_answer_u64(answer, "kmin_bytes", options->kmin_bytes);
+    myr_answer_u64(answer, "kmax_bytes", options->kmax_bytes);
+    myr_answer_u64(answer, "pmax_permille", options->pmax_permille);
+    myr_answer_end(answer);
+    myr_answer_fact(answer, "packets", "%u bytes and %u of headers; %s, ECN from %llu to %llu KB",
+                    options->mtu_bytes, options->header_bytes, myr_cc_names[options->cc],
+                    (unsigned long long)options->kmin_bytes / 1000,
+                    (unsigned long long)options->kmax_bytes / 1000);
+}
+
+/* A fluid has nothing to tell of packets. */
+static void put_no_packets(struct myr_answer *answer)
+{
+    static const char *const names[] = {"control",    "packets",     "hops",
+                                        "pfc_pauses", "ecn_marks",   "drops",
+                                        "trims",      "retransmits", "queue_kb"};
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(names); i++) {
+        myr_answer_null(answer, names[i]);
+    }
+}
+
+/* What happened to them. */
+static void put_packets(struct cli *cli, const struct myr_sim_answer *sim)
+{
+    struct myr_answer *answer = &cli->answer;
+    const struct myr_packet_stats *stats = &sim->packet_stats;
+    char packets[32], hops[32];
+    put_control(cli, sim);
+    myr_answer_u64(answer, "packets", stats->packets);
+    myr_answer_u64(answer, "hops", stats->hops);
+    myr_answer_u64(answer, "pfc_pauses", stats->pauses);
+    myr_answer_u64(answer, "ecn_marks", stats->marks);
+    myr_answer_u64(answer, "drops", stats->drops);
+    myr_answer_u64(answer, "trims", stats->trims);
+    myr_answer_u64(answer, "retransmits", stats->retransmits);
+    myr_answer_object(answer, "queue_kb");
+    myr_answer_u64(answer, "p50", stats->queue_kb_p50);
+    myr_answer_u64(answer, "p99", stats->queue_kb_p99);
+    myr_answer_u64(answer, "max", stats->queue_kb_max);
+    myr_answer_end(answer);
+    myr_answer_fact(answer, "traffic", "%s packets over %s hops, %llu marked, %llu pauses",
+                    myr_u64_grouped(stats->packets, packets), myr_u64_grouped(stats->hops, hops),
+                    (unsigned long long)stats->marks, (unsigned long long)stats->pauses);
+    myr_answer_fact(answer, "queues met", "p50 %llu KB, p99 %llu KB, max %llu KB",
+                    (unsigned long long)stats->queue_kb_p50,
+                    (unsigned long long)stats->queue_kb_p99,
+                    (unsigned long long)stats->queue_kb_max);
+}
+
 /* The hash is of the whole run: two of them that agree have played the same. */
 void cli_sim_put(struct cli *cli, const struct myr_sim_question *question,
                  const struct myr_sim_answer *sim)
@@ -235,6 +299,11 @@ void cli_sim_put(struct cli *cli, const struct myr_sim_question *question,
     put_bounds(cli, sim);
     put_times(cli, sim);
     put_rates(answer, sim);
+    if (question->packets) {
+        put_packets(cli, sim);
+    } else {
+        put_no_packets(answer);
+    }
     myr_answer_u64(answer, "events", sim->result.events);
     myr_answer_u64(answer, "solved", sim->result.solved);
     myr_answer_text(answer, "hash",

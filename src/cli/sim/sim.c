@@ -7,12 +7,12 @@
 #include "cli.h"
 #include "sim/sim.h"
 
-static const char *const modes[] = {"fluid"};
+static const char *const modes[] = {"fluid", "packet"};
 
 /* Words of workloads, faults and topologies are read by the module: here they are texts. */
 struct options {
-    uint32_t lb, mode, net;
-    uint64_t seed, queue_pairs, efficiency, sharing_loss, pause;
+    uint32_t lb, mode, net, cc;
+    uint64_t seed, queue_pairs, efficiency, sharing_loss, pause, mtu, header;
     bool polarised;
     const char *design, *topology, *workload, *message_overhead;
     const char *report, *heatmap, *fct, *flows, *paths, *trace, *series, *series_step, *routes;
@@ -64,7 +64,16 @@ static const struct myr_option rows[] = {
     CLI_OUTPUT("save", "FILE", struct options, save,
                "also write the run as it is at a moment; sim resume goes on from there"),
     CLI_TEXT("at", "TIME", struct options, at, "that moment, such as 100us"),
-    CLI_CHOICE("mode", "MODE", struct options, mode, modes, "engine"),
+    CLI_CHOICE("mode", "MODE", struct options, mode, modes,
+               "rates of flows, or every packet over every link"),
+    {CLI_ROW("cc", MYR_OPTION_CHOICE, "CONTROL", struct options, cc, "congestion control"),
+     .choices = myr_cc_names, .choice_count = MYR_CC_COUNT, .needs = "mode"},
+    {CLI_ROW("mtu", MYR_OPTION_U64, "B", struct options, mtu,
+             "payload of a packet; 1000 with --topology, else 4096"),
+     .min = 64, .max = 9216, .needs = "mode"},
+    {CLI_ROW("header", MYR_OPTION_U64, "B", struct options, header,
+             "what goes with it on the wire; 64"),
+     .min = 1, .max = 1024, .needs = "mode"},
 };
 
 static const char details[] =
@@ -125,6 +134,10 @@ static struct myr_sim_question question_of(struct cli *cli, struct myr_progress 
         .efficiency_permille = (uint32_t)options->efficiency,
         .sharing_loss_permille = (uint32_t)options->sharing_loss,
         .pause_permille = (uint32_t)options->pause,
+        .packets = options->mode == 1,
+        .cc = (enum myr_cc)options->cc,
+        .mtu_bytes = (uint32_t)options->mtu,
+        .header_bytes = (uint32_t)options->header,
         .message_overhead = options->message_overhead,
         .series_step = options->series_step,
         .keep_paths = options->paths != NULL,

@@ -55,10 +55,14 @@ static bool give(struct hand *hand, uint32_t device, enum myr_port_role role,
     struct grow *grow = hand->grow;
     uint32_t index;
     const struct myr_port_group *group = group_of(grow, device, role, type->net, &index);
+    /* An aggregation switch whose ports are alike goes up through the last of them. */
+    uint16_t above = (uint16_t)grow->plan->networks[type->net].spine_down;
+    bool alike = !group && role == MYR_PORT_UP;
+    group = alike ? group_of(grow, device, MYR_PORT_DOWN, type->net, &index) : group;
     if (!group) {
         return false;
     }
-    uint16_t *next = &hand->next[(size_t)device * MYR_PORT_GROUPS_MAX + index];
+    uint16_t *next = alike ? &above : &hand->next[(size_t)device * MYR_PORT_GROUPS_MAX + index];
     uint32_t first = grow->plan->first_port[device] + group->first;
     /* What is taken stays taken, so the search never goes back. */
     while (*next < group->count && grow->port_taken[first + *next]) {
@@ -75,6 +79,8 @@ static bool give(struct hand *hand, uint32_t device, enum myr_port_role role,
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t port = run == MYR_NONE ? find_run(hand, device, group, *next, 1, 1) : run + i;
+        /* What was installed before there were cores may lie among the last ports, and stays. */
+        port = alike && port == MYR_NONE ? find_run(hand, device, group, 0, 1, 1) : port;
         if (port == MYR_NONE) {
             return false;
         }

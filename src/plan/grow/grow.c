@@ -53,8 +53,9 @@ static void bound(struct grow *grow)
             unproved += moved[MYR_LAYER_FABRIC] > lost ? moved[MYR_LAYER_FABRIC] - lost : 0;
             lost = cores_lose(grow, id);
             unproved += moved[MYR_LAYER_CORE] > lost ? moved[MYR_LAYER_CORE] - lost : 0;
-        } else if (grow->old->networks[id].access) {
-            unproved += out->moved[id][MYR_LAYER_CORE]; /* cores are taken in their order */
+        } else if (grow->old->networks[id].access && grow->plan->networks[id].core) {
+            /* Cores are taken in their order, and blocks as they are planned. */
+            unproved += out->moved[id][MYR_LAYER_FABRIC] + out->moved[id][MYR_LAYER_CORE];
         }
     }
     /*

@@ -242,7 +242,9 @@ static void lay_layer(struct grow *grow, enum myr_net_id net, enum myr_layer whi
     /* Where cables have several links, or were measured in a room, the pairs stay as planned. */
     bool single = layer.count == layer.link_count && !grow_in_room(grow);
     const struct myr_network *out = &grow->plan->networks[net];
-    bool dense = out->fill == MYR_FILL_DENSE || out->access;
+    /* Windows of an access network are dealt out as a dense fill is; below cores it has blocks,
+     * which are regular. */
+    bool dense = out->access ? out->tiers < 3 : out->fill == MYR_FILL_DENSE;
     if (single && dense && (which == MYR_LAYER_FABRIC || which == MYR_LAYER_CORE)) {
         grow_spread(grow, layer.links, layer.link_count);
     } else if (single && which == MYR_LAYER_GLOBAL) {

@@ -107,8 +107,9 @@ static void pair_aggregation(struct grow *grow, enum myr_net_id id)
     const struct myr_network *was = &grow->old->networks[id], *net = &grow->plan->networks[id];
     const struct myr_design *old = grow->old, *plan = grow->plan;
     uint32_t rows = was->aggregation, cols = net->aggregation;
-    /* With as many as before, or where every access switch reaches all, they keep their order. */
-    bool alike = rows == cols || net->leaf_up >= cols;
+    /* With as many as before, or where every access switch reaches all, they keep their order; so
+     * they do below cores, where the i-th of each block meets the i-th group. */
+    bool alike = rows == cols || net->leaf_up >= cols || was->core;
     if (alike || (uint64_t)rows * rows * cols > GROW_ASSIGN_MAX) {
         pair_rows(grow, was->first_aggregation, net->first_aggregation, rows);
         return;
@@ -152,7 +153,7 @@ static void pair_aggregation(struct grow *grow, enum myr_net_id id)
 static void pair_cores(struct grow *grow, enum myr_net_id id, uint32_t fabric)
 {
     const struct myr_network *was = &grow->old->networks[id], *net = &grow->plan->networks[id];
-    uint32_t fabrics = net->planes * net->units;
+    uint32_t fabrics = net->access ? 1 : net->planes * net->units;
     uint32_t cores = was->core / fabrics, unit_cores = net->core / fabrics;
     uint32_t first = net->first_core + fabric * unit_cores;
     for (uint32_t pass = 0; pass < 2; pass++) {
@@ -295,8 +296,8 @@ int grow_match(struct grow *grow, struct myr_err *err)
         }
         pair_rows(grow, was->first_access, net->first_access, was->access);
         pair_aggregation(grow, (enum myr_net_id)id);
-        if (was->access) {
-            pair_rows(grow, was->first_core, net->first_core, was->core);
+        if (was->access && was->core) {
+            pair_cores(grow, (enum myr_net_id)id, 0);
         }
     }
     /* Nothing that stands may be left out. */

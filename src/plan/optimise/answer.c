@@ -7,6 +7,8 @@
  * inside they are whole numbers of small units.
  */
 
+enum { DOUBTED_MAX = 16 }; /* parts that are named as deciding */
+
 static const char *const state_names[MYR_POINT_STATE_COUNT] = {"refused", "faulty", "unpriced",
                                                                "limited", "good"};
 
@@ -298,24 +300,48 @@ static void show_none(const struct myr_optimum *optimum, struct myr_answer *answ
     }
 }
 
+static void put_point_or_null(const struct myr_optimum *optimum, const struct myr_catalog *catalog,
+                              struct myr_answer *answer, const char *key, uint32_t at)
+{
+    if (at == MYR_NONE) {
+        myr_answer_null(answer, key);
+    } else {
+        put_point(optimum, catalog, answer, key, at);
+    }
+}
+
+/* The list of parts whose assumed prices decide, and the same in words. */
+static const char *put_doubted(const struct myr_optimum *optimum, const struct myr_catalog *catalog,
+                               struct myr_answer *answer, uint32_t other)
+{
+    uint32_t parts[DOUBTED_MAX];
+    uint32_t count =
+        other == MYR_NONE ? 0 : myr_optimise_doubted(optimum, other, parts, DOUBTED_MAX);
+    const char *words = "";
+    myr_answer_list(answer, "decided_by");
+    for (uint32_t i = 0; i < count; i++) {
+        const char *id = catalog->parts.items[parts[i]].id;
+        myr_answer_text(answer, NULL, id);
+        words = myr_arena_printf(answer->arena, "%s%s%s", words, i ? ", " : "", id);
+    }
+    myr_answer_end(answer);
+    return words;
+}
+
 void myr_optimise_answer(const struct myr_optimum *optimum, const struct myr_catalog *catalog,
                          struct myr_answer *answer)
 {
     uint32_t objective = optimum->spec->optimise.objective;
     myr_answer_text(answer, "name", optimum->spec->name);
     myr_answer_text(answer, "objective", myr_metric_names[objective]);
-    if (optimum->best_count) {
-        put_point(optimum, catalog, answer, "best", optimum->best[0]);
-    } else {
-        myr_answer_null(answer, "best");
-    }
+    uint32_t first = optimum->best_count ? optimum->best[0] : MYR_NONE;
     uint32_t other = myr_optimise_undecided(optimum);
-    myr_answer_bool(answer, "assumed_decides", other != MYR_NONE);
-    if (other == MYR_NONE) {
-        myr_answer_null(answer, "might_be_cheaper");
-    } else {
-        put_point(optimum, catalog, answer, "might_be_cheaper", other);
-    }
+    bool won = other == MYR_NONE;
+    put_point_or_null(optimum, catalog, answer, "best", won ? first : MYR_NONE);
+    myr_answer_bool(answer, "assumed_decides", !won);
+    put_point_or_null(optimum, catalog, answer, "at_assumed_prices", won ? MYR_NONE : first);
+    put_point_or_null(optimum, catalog, answer, "might_be_cheaper", other);
+    const char *doubted = put_doubted(optimum, catalog, answer, other);
     const struct myr_value *front = myr_answer_list(answer, "front");
     for (uint32_t i = 0; i < optimum->front_count; i++) {
         put_point(optimum, catalog, answer, NULL, optimum->front[i]);
@@ -337,10 +363,12 @@ void myr_optimise_answer(const struct myr_optimum *optimum, const struct myr_cat
         show_none(optimum, answer);
         return;
     }
-    show_best(optimum, answer, myr_value_get(&answer->root, "best"));
-    if (other != MYR_NONE) {
+    show_best(optimum, answer, myr_value_get(&answer->root, won ? "best" : "at_assumed_prices"));
+    if (!won) {
         myr_answer_fact(answer, "no winner",
-                        "assumed prices decide: with others of their range, cheaper might be %s",
+                        "assumed prices decide, those of %s: with others of their range, cheaper "
+                        "might be %s",
+                        doubted,
                         choice_words(answer, myr_value_get(&answer->root, "might_be_cheaper")));
     }
     show_front(answer, front, optimum->spec->optimise.grow_to > 0);

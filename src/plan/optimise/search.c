@@ -215,25 +215,58 @@ static void place_best(struct myr_arena *arena, const struct myr_catalog *catalo
     }
 }
 
+/* Pieces at assumed prices that 'one' has of a part. */
+static double assumed_pieces(const struct myr_plan_point *one, uint32_t part)
+{
+    double pieces = 0;
+    for (uint32_t i = 0; i < one->assumed_count; i++) {
+        pieces += one->assumed[i].part == part ? one->assumed[i].pieces : 0;
+    }
+    return pieces;
+}
+
+/* Of how many pieces more than the other the price of this line's part is assumed; a part that has
+ * several lines answers at the first. */
+static double more_pieces(const struct myr_plan_point *one, const struct myr_plan_point *other,
+                          uint32_t line)
+{
+    uint32_t part = one->assumed[line].part;
+    for (uint32_t i = 0; i < line; i++) {
+        if (one->assumed[i].part == part) {
+            return 0;
+        }
+    }
+    double more = assumed_pieces(one, part) - assumed_pieces(other, part);
+    return more > 0 ? more : 0;
+}
+
 /* What assumed prices may add to the pieces that one has more of than the other; or take off. */
 static double doubt(const struct myr_plan_point *one, const struct myr_plan_point *other, bool up)
 {
     double sum = 0;
     for (uint32_t i = 0; i < one->assumed_count; i++) {
         const struct myr_assumed_line *line = &one->assumed[i];
-        double more = 0;
-        bool first = true;
-        for (uint32_t k = 0; k < one->assumed_count; k++) {
-            bool same = one->assumed[k].part == line->part;
-            more += same ? one->assumed[k].pieces : 0;
-            first = first && !(same && k < i);
-        }
-        for (uint32_t k = 0; k < other->assumed_count; k++) {
-            more -= other->assumed[k].part == line->part ? other->assumed[k].pieces : 0;
-        }
-        sum += first && more > 0 ? more * (up ? line->up_cents : line->down_cents) : 0;
+        sum += more_pieces(one, other, i) * (up ? line->up_cents : line->down_cents);
     }
     return sum;
+}
+
+uint32_t myr_optimise_doubted(const struct myr_optimum *optimum, uint32_t other, uint32_t *ret,
+                              uint32_t room)
+{
+    const struct myr_plan_point *best = &optimum->points[optimum->best[0]];
+    const struct myr_plan_point *pair[] = {best, &optimum->points[other]};
+    uint32_t count = 0;
+    for (uint32_t side = 0; side < 2; side++) {
+        const struct myr_plan_point *here = pair[side], *there = pair[!side];
+        for (uint32_t i = 0; i < here->assumed_count && count < room; i++) {
+            double cents = side ? here->assumed[i].down_cents : here->assumed[i].up_cents;
+            if (cents > 0 && more_pieces(here, there, i) > 0) {
+                ret[count++] = here->assumed[i].part;
+            }
+        }
+    }
+    return count;
 }
 
 uint32_t myr_optimise_undecided(const struct myr_optimum *optimum)

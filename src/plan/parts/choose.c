@@ -35,9 +35,7 @@ static uint32_t find_fibre(const struct plan *plan, const struct link_need *need
     return best;
 }
 
-/* The shortest cable with fixed ends that fits, of equal ones copper. A pinned module asks for
- * fibre and so rules all of them out. */
-static uint32_t find_fixed(const struct plan *plan, const struct link_need *need)
+uint32_t plan_choose_fixed(const struct plan *plan, const struct link_need *need)
 {
     uint32_t best = MYR_PART_NONE;
     /* A module at either end, pinned or of other hosts, leaves no room for a cable's own ends. */
@@ -105,7 +103,7 @@ static bool choose_optical(const struct plan *plan, const struct link_need *need
 /* Copper wins even where fibre would do: it needs no modules. An active cable comes last. */
 static bool choose(const struct plan *plan, const struct link_need *need, struct fit_parts *ret)
 {
-    uint32_t fixed = find_fixed(plan, need);
+    uint32_t fixed = plan_choose_fixed(plan, need);
     bool copper = fixed != MYR_PART_NONE && part_at(plan, fixed)->cable.medium == MYR_MEDIUM_COPPER;
     if (fixed != MYR_PART_NONE && (copper || need->fixed_only)) {
         *ret = (struct fit_parts){MYR_PART_NONE, MYR_PART_NONE, fixed};

@@ -12,6 +12,9 @@ struct link_need {
     uint32_t same_b;       /* the module that other hosts of these cages have, or MYR_PART_NONE */
 };
 
+/* The shortest cable with fixed ends that fits, of equal ones copper; or MYR_PART_NONE. A pinned
+ * module asks for fibre and so rules all of them out. */
+uint32_t plan_choose_fixed(const struct plan *plan, const struct link_need *need);
 /*
  * Fills 'ret'; false when nothing fits and nothing is pinned. What pinned parts break, and that
  * nothing fits, becomes findings at 'where'; NULL: only tries.

@@ -20,60 +20,78 @@
 /* What a network is made of; no element may grow. */
 struct parts_count {
     uint64_t switches[3]; /* by part, of the lowest tier that has it */
-    uint64_t links;
-    uint64_t cages; /* of switches, each with a module or an end of copper */
+    uint64_t links, cables;
+    uint64_t counted; /* cables as published tables have them: copper one for each link */
+    uint64_t cages; /* of switches, each with a module; towards hosts an end of copper counts too */
 };
 
-/* Cages of leaves with hosts in them: the last leaf, or rail group, may be part empty. */
-static uint64_t host_cages(const struct net_plan *net)
+/* Of leaves, what so many neighbouring host ports share: a cage, or a splitter. The last leaf, or
+ * rail group, may be part empty. */
+static uint64_t host_pieces(const struct net_plan *net, uint32_t ports_each)
 {
-    uint32_t per_cage = myr_switch_ports_per_cage(net->leaf_sw, net->out.host_gbps);
     bool rails = has_rail_groups(net);
     uint64_t ports =
         rails ? (uint64_t)net->slots * net->ports_per_rail : (uint64_t)net->unit_endpoints;
     uint32_t down = net->out.leaf_down;
-    uint64_t cages = ports / down * ceil_div(down, per_cage) + ceil_div(ports % down, per_cage);
-    return rails ? cages * net->out.rails : cages;
+    uint64_t pieces =
+        ports / down * ceil_div(down, ports_each) + ceil_div(ports % down, ports_each);
+    return rails ? pieces * net->out.rails : pieces;
 }
 
-/* Cages of spines and cores of one unit; links are dealt out evenly. */
-static uint64_t upper_cages(const struct net_plan *net, uint64_t up)
+/* One layer between two tiers of a unit: 'up' ports of each of 'lower' switches. */
+struct layer_count {
+    enum myr_layer layer;
+    uint64_t links;
+    uint64_t lower, upper; /* switches at its ends */
+    const struct myr_part_switch *lower_sw, *upper_sw;
+};
+
+/* Links are dealt out evenly. Copper needs no modules, and may have several links in one piece. */
+static void add_layer(const struct plan *plan, const struct net_plan *net,
+                      const struct layer_count *layer, struct parts_count *count)
 {
-    const struct myr_network *out = &net->out;
-    uint32_t spine = fits_straight_ports(net->spine_sw, out->fabric_gbps);
-    uint32_t core = fits_straight_ports(net->core_sw, out->fabric_gbps);
-    uint64_t cages = (uint64_t)net->unit_spines * ceil_div(ceil_div(up, net->unit_spines), spine);
-    if (out->tiers == 3) {
-        uint64_t above = (uint64_t)net->unit_spines * out->spine_up;
-        cages += (uint64_t)net->unit_spines * ceil_div(out->spine_up, spine);
-        cages += (uint64_t)net->unit_cores * ceil_div(ceil_div(above, net->unit_cores), core);
+    uint32_t gbps = net->out.fabric_gbps;
+    uint32_t below = fits_straight_ports(layer->lower_sw, gbps);
+    uint32_t above = fits_straight_ports(layer->upper_sw, gbps);
+    bool copper;
+    uint32_t each = plan_layer_links(plan, net, layer->layer, &copper);
+    count->links += layer->links;
+    count->cables += ceil_div(layer->links, each);
+    count->counted += copper ? layer->links : ceil_div(layer->links, each);
+    if (!copper) {
+        count->cages += layer->lower * ceil_div(ceil_div(layer->links, layer->lower), below) +
+                        layer->upper * ceil_div(ceil_div(layer->links, layer->upper), above);
     }
-    return cages;
 }
 
 /* Of one unit, as all are equal. */
-static struct parts_count count_parts(const struct net_plan *net)
+static struct parts_count count_parts(const struct plan *plan, const struct net_plan *net)
 {
     const uint32_t parts[] = {net->leaf_part, net->spine_part, net->core_part};
     const uint32_t switches[] = {net->unit_leaves, net->unit_spines, net->unit_cores};
-    uint64_t up = plan_unit_uplinks(net), fabrics = net->out.units;
-    uint32_t leaf = fits_straight_ports(net->leaf_sw, net->out.fabric_gbps);
-    struct parts_count count = {.links = up * fabrics};
+    uint32_t per_cage = myr_switch_ports_per_cage(net->leaf_sw, net->out.host_gbps);
+    struct parts_count count = {.cages = host_pieces(net, per_cage),
+                                .cables = host_pieces(net, net->splitter_legs)};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(parts); i++) {
         size_t at = parts[i] == parts[0] ? 0 : parts[i] == parts[1] ? 1 : 2;
-        count.switches[at] += switches[i] * fabrics;
+        count.switches[at] += switches[i];
     }
+    struct layer_count fabric = {MYR_LAYER_FABRIC, plan_unit_uplinks(net), net->unit_leaves,
+                                 net->unit_spines, net->leaf_sw,           net->spine_sw};
+    add_layer(plan, net, &fabric, &count);
     if (net->out.tiers == 3) {
-        count.links += (uint64_t)net->unit_spines * net->out.spine_up * fabrics;
+        uint64_t links = (uint64_t)net->unit_spines * net->out.spine_up;
+        struct layer_count core = {MYR_LAYER_CORE,  links,         net->unit_spines,
+                                   net->unit_cores, net->spine_sw, net->core_sw};
+        add_layer(plan, net, &core, &count);
     }
-    count.cages = host_cages(net) + (uint64_t)net->unit_leaves * ceil_div(net->out.leaf_up, leaf);
-    count.cages = (count.cages + upper_cages(net, up)) * fabrics;
     return count;
 }
 
 static bool needs_no_more(const struct parts_count *a, const struct parts_count *b)
 {
-    bool no_more = a->links <= b->links && a->cages <= b->cages;
+    bool no_more = a->links <= b->links && a->cables <= b->cables && a->counted <= b->counted &&
+                   a->cages <= b->cages;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(a->switches); i++) {
         no_more = no_more && a->switches[i] <= b->switches[i];
     }
@@ -82,6 +100,7 @@ static bool needs_no_more(const struct parts_count *a, const struct parts_count 
 
 /* Where the walk is. */
 struct walk {
+    const struct plan *plan;
     struct net_plan fresh; /* nothing of it is sized */
     const struct tier_range *range;
     struct net_plan trial, best;
@@ -95,7 +114,7 @@ struct walk {
 static bool hopeless(const struct walk *walk, const struct leaf_split *split)
 {
     const struct net_plan *net = &walk->trial;
-    uint64_t leaves = (uint64_t)net->unit_leaves * net->out.units;
+    uint64_t leaves = net->unit_leaves;
     uint64_t total = 0;
     for (size_t i = 0; i < MYR_ARRAY_COUNT(walk->count.switches); i++) {
         total += walk->count.switches[i];
@@ -114,10 +133,11 @@ static bool step_to(struct walk *walk, struct leaf_split split)
     walk->last = split;
     walk->trial = walk->fresh;
     plan_count_leaves(&walk->trial, &split);
-    if (hopeless(walk, &split) || !plan_tiers_above(&walk->trial, &split, walk->range)) {
+    if (hopeless(walk, &split) ||
+        !plan_tiers_above(walk->plan, &walk->trial, &split, walk->range)) {
         return false;
     }
-    struct parts_count count = count_parts(&walk->trial);
+    struct parts_count count = count_parts(walk->plan, &walk->trial);
     if (!needs_no_more(&walk->least, &count) ||
         (walk->any && !needs_no_more(&count, &walk->count))) {
         return false;
@@ -192,8 +212,9 @@ static uint32_t walk_to(struct walk *walk, const struct splits *all, uint32_t at
         bool done = plan_split_leaf(net, here, &full, NULL) == MYR_OK && step_to(walk, full);
         for (; at < all->count && compare_ratios(first, &all->items[at]) == 0; at++) {
             struct leaf_split split = all->items[at];
-            done =
-                done || !walk->with_free || (plan_leaf_takes(net, &split) && step_to(walk, split));
+            /* Free ports may save something, but make no design that full leaves do not. */
+            bool looks = !done && walk->with_free && walk->any;
+            done = done || (looks && plan_leaf_takes(net, &split) && step_to(walk, split));
         }
     }
     return at;
@@ -221,13 +242,6 @@ static void walk_all(struct walk *walk, const struct splits *all, double ratio)
     }
 }
 
-/* Ratios of 1:1 and below are what they are; so is a leaf of which the spec gives all ports. */
-static bool may_walk(const struct net_plan *net, const struct tier_range *range)
-{
-    const struct myr_spec_net *spec = net->spec;
-    return net->oversubscription[0] > 1 && range->last > 1 && !(spec->leaf_down && spec->leaf_up);
-}
-
 /* Only where the asked ratio was left for a lower one. */
 static void tell_walk(struct plan *plan, const struct net_plan *asked, const struct net_plan *net,
                       bool built)
@@ -239,6 +253,14 @@ static void tell_walk(struct plan *plan, const struct net_plan *asked, const str
     uint32_t fabrics = net->out.units * net->out.planes;
     uint64_t before = (uint64_t)asked->unit_leaves + asked->unit_spines + asked->unit_cores;
     uint64_t after = (uint64_t)net->unit_leaves + net->unit_spines + net->unit_cores;
+    if (!built && net->spec->leaf_up) {
+        plan_finding(plan, MYR_SEVERITY_INFO, "ratio-below-asked", myr_net_names[net->id],
+                     "a lower 'leaf_up' leaves more ports for hosts",
+                     "a leaf with 'leaf_up: %u' has no room for as many hosts as %g:1 allows; %u "
+                     "are built",
+                     net->out.leaf_up, net->oversubscription[0], net->out.leaf_down);
+        return;
+    }
     /* Of switches, links and modules one may be fewer where another is more. */
     const char *why = built ? myr_arena_printf(plan->arena,
                                                "need %s switches and more of something than a "
@@ -256,13 +278,14 @@ static void tell_walk(struct plan *plan, const struct net_plan *asked, const str
 bool plan_walk_ratios(struct plan *plan, struct net_plan *net, const struct tier_range *range,
                       const struct net_plan *asked, bool built)
 {
-    if (!may_walk(net, range)) {
+    if (range->last < 2 || !plan_ratio_is_limit(net)) {
         return false;
     }
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena;
     myr_arena_init(&arena);
     struct walk *walk = MYR_ARENA_ONE(&arena, struct walk);
     double ratio = net->oversubscription[0];
+    walk->plan = plan;
     walk->fresh = *net;
     walk->range = range;
     /* Not a single tier, whose leaves have no uplinks. */

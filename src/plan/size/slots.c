@@ -1,4 +1,4 @@
-#include "fits.h"
+#include "size/clos.h"
 
 /*
  * The places of hosts on the leaves: how many each leaf takes, where each kind of hosts begins, and
@@ -70,9 +70,12 @@ uint32_t plan_leaf_uplinks(const struct net_plan *net, uint32_t leaf)
     if (!spreads_hosts(net) || net->out.tiers != 2) {
         return net->out.leaf_up;
     }
+    /* A ratio that is a limit may end at a leaf of a lower one, and then at the fabric of that. */
+    uint64_t full = (uint64_t)plan_leaf_hosts(net, leaf) * net->out.leaf_up;
     double down_gbps = (double)plan_leaf_hosts(net, leaf) * net->out.host_gbps;
-    uint32_t needed =
-        (uint32_t)(down_gbps / net->oversubscription[0] / net->out.fabric_gbps + 0.999999);
+    double asked = down_gbps / net->oversubscription[0] / net->out.fabric_gbps;
+    uint32_t needed = plan_ratio_is_limit(net) ? ceil_div(full, net->out.leaf_down)
+                                               : (uint32_t)(asked + 0.999999);
     needed = needed < net->unit_spines ? net->unit_spines : needed; /* reach every spine */
     return needed > net->out.leaf_up ? net->out.leaf_up : needed;
 }

@@ -8,8 +8,7 @@
  * just enough switches, and multiplicities that differ by one.
  */
 
-/* 0: none. Uplinks are a few hundred at most, so trying them all costs nothing. */
-static uint32_t smallest_divisor(uint32_t number, uint32_t at_least)
+uint32_t plan_smallest_divisor(uint32_t number, uint32_t at_least)
 {
     for (uint32_t divisor = at_least ? at_least : 1; divisor <= number; divisor++) {
         if (number % divisor == 0) {
@@ -61,7 +60,8 @@ static bool size_two_tiers(struct net_plan *net)
         }
         net->pair_links = 0;
     } else {
-        net->unit_spines = smallest_divisor(up, ceil_div((uint64_t)net->unit_leaves * up, radix));
+        net->unit_spines =
+            plan_smallest_divisor(up, ceil_div((uint64_t)net->unit_leaves * up, radix));
         net->pair_links = net->unit_spines ? up / net->unit_spines : 0;
     }
     net->out.pod_spines = net->unit_spines;
@@ -105,9 +105,40 @@ static bool size_pod(struct net_plan *net, uint32_t leaves)
     return false;
 }
 
+/*
+ * The ratio of spines is a limit like that of leaves (size/ratio.c): their uplinks are walked down
+ * from 1:1 to what was asked for, and the walk goes on only to what needs no more cores and no more
+ * cables; those of copper may have several links.
+ */
+static void share_cores(const struct plan *plan, struct net_plan *net, uint32_t radix)
+{
+    uint32_t least = net->out.spine_up,
+             most = net->out.spine_down > least ? net->out.spine_down : least;
+    uint32_t best_cables = 0;
+    bool best_copper = false;
+    net->out.group_cores = 0;
+    for (uint32_t up = most; up >= least; up--) {
+        uint32_t cores = plan_smallest_divisor(up, ceil_div((uint64_t)net->unit_pods * up, radix));
+        if (!cores || !spine_holds(net, net->out.spine_down, up) ||
+            (net->out.group_cores && cores > net->out.group_cores)) {
+            continue;
+        }
+        bool copper;
+        net->core_pair_links = up / cores;
+        uint32_t cables = ceil_div(up, plan_layer_links(plan, net, MYR_LAYER_CORE, &copper));
+        if (!net->out.group_cores || (cables <= best_cables && copper >= best_copper)) {
+            net->out.group_cores = cores;
+            net->out.spine_up = up;
+            best_cables = cables;
+            best_copper = copper;
+        }
+    }
+    net->core_pair_links = net->out.group_cores ? net->out.spine_up / net->out.group_cores : 0;
+}
+
 /* Cores of a group, and with them all counts of a unit. Every pod needs a link to each core of a
  * group, so the core's radix limits the pods. */
-static bool size_cores(struct net_plan *net)
+static bool size_cores(const struct plan *plan, struct net_plan *net)
 {
     uint32_t radix = fits_straight_radix(net->core_sw, net->out.fabric_gbps);
     uint32_t up = net->out.spine_up;
@@ -120,20 +151,8 @@ static bool size_cores(struct net_plan *net)
         net->out.group_cores = least;
         net->core_pair_links = 0;
     } else {
-        net->out.group_cores = smallest_divisor(up, least);
-        /* The ratio of spines is a limit like that of leaves (size/ratio.c): with a few uplinks
-         * more the group may have fewer cores. */
-        for (uint32_t more = up + 1; more <= net->out.spine_down; more++) {
-            uint32_t cores =
-                smallest_divisor(more, ceil_div((uint64_t)net->unit_pods * more, radix));
-            if (cores && (!net->out.group_cores || cores < net->out.group_cores) &&
-                spine_holds(net, net->out.spine_down, more)) {
-                net->out.group_cores = cores;
-                net->out.spine_up = more;
-            }
-        }
+        share_cores(plan, net, radix);
         up = net->out.spine_up;
-        net->core_pair_links = net->out.group_cores ? up / net->out.group_cores : 0;
     }
     /* More cores than uplinks: a spine could not reach them all. */
     if (net->out.group_cores == 0 || net->out.group_cores > up) {
@@ -179,7 +198,7 @@ bool plan_cuts_into_islands(const struct net_plan *net)
  * ports, so that a pod is never smaller than what one rail group would be), and in the first pass
  * divide the uplinks, as the regular form wants.
  */
-static bool size_three_tiers(struct net_plan *net)
+static bool size_three_tiers(const struct plan *plan, struct net_plan *net)
 {
     uint32_t step = plan_pod_step(net);
     MYR_ASSERT(step > 0);
@@ -193,7 +212,7 @@ static bool size_three_tiers(struct net_plan *net)
                 ? net->spec->pod_leaves
                 : ceil_div(ceil_div(net->unit_leaves, step), net->spec->islands) * step;
         /* What the spec gives is taken or refused, never changed. */
-        return size_pod(net, leaves) && size_cores(net);
+        return size_pod(net, leaves) && size_cores(plan, net);
     }
     for (uint32_t pass = 0; pass < 2; pass++) {
         for (uint32_t leaves = step; leaves <= net->unit_leaves; leaves += step) {
@@ -201,7 +220,7 @@ static bool size_three_tiers(struct net_plan *net)
             if (pass == 0 && (leaves > net->out.leaf_up || net->out.leaf_up % leaves)) {
                 continue;
             }
-            if (size_pod(net, leaves) && size_cores(net)) {
+            if (size_pod(net, leaves) && size_cores(plan, net)) {
                 return true;
             }
         }
@@ -209,14 +228,14 @@ static bool size_three_tiers(struct net_plan *net)
     return false;
 }
 
-bool plan_tiers_above(struct net_plan *net, const struct leaf_split *split,
+bool plan_tiers_above(const struct plan *plan, struct net_plan *net, const struct leaf_split *split,
                       const struct tier_range *range)
 {
     for (uint32_t tiers = range->first > 2 ? range->first : 2; tiers <= range->last; tiers++) {
         net->out.tiers = tiers;
         net->unit_spines = net->unit_cores = 0;
         plan_count_leaves(net, split);
-        if (tiers == 2 ? size_two_tiers(net) : size_three_tiers(net)) {
+        if (tiers == 2 ? size_two_tiers(net) : size_three_tiers(plan, net)) {
             return true;
         }
     }

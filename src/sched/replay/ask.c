@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "myriad/sched/replay_answer.h"
+#include "replay/ask.h"
 #include "replay/schedule.h"
 
 const char *const myr_replay_policy_names[MYR_REPLAY_POLICIES] = {"fifo", "first-fit", "fair",
@@ -288,6 +289,7 @@ static struct myr_replay_size_row size_row(uint32_t gpus, int64_t *waits, size_t
     }
     row.wait_mean_h /= (double)count;
     row.wait_p99_h = (double)waits[late] / 3600;
+    row.wait_max_h = (double)waits[count - 1] / 3600;
     return row;
 }
 
@@ -411,18 +413,21 @@ static int drop_too_large(struct myr_replay_answer *a, struct myr_err *err)
     return MYR_OK;
 }
 
-/* From the cluster to the explanation; what fails leaves 'ret' to be freed by the caller. */
-static int answer(const struct myr_replay_question *question, struct myr_arena *arena,
-                  struct myr_replay_answer *ret, struct myr_err *err)
+int replay_ask_read(const struct myr_replay_question *question, struct myr_replay_answer *ret,
+                    struct myr_tenant **ret_tenants, struct myr_err *err)
 {
-    struct myr_tenant *tenants = NULL;
     MYR_TRY(myr_cluster_of(&question->cluster, &ret->cluster, err));
     /* Reading a long trace takes time: who watches is told of rows. */
     struct myr_joblog_listener listener = {tell_read, (void *)question};
     MYR_TRY(myr_joblog_read_telling(&ret->trace, question->trace, &listener, err));
     /* Before the tenants: those of dropped jobs alone stay, with no jobs. */
     MYR_TRY(drop_too_large(ret, err));
-    MYR_TRY(read_tenants(question, &ret->trace, &tenants, err));
+    return read_tenants(question, &ret->trace, ret_tenants, err);
+}
+
+int replay_ask_play(const struct myr_replay_question *question, const struct myr_tenant *tenants,
+                    struct myr_arena *arena, struct myr_replay_answer *ret, struct myr_err *err)
+{
     struct progress progress = {question, ret->trace.jobs.count};
     struct myr_replay_options options = options_of(question, &ret->cluster.shape, &progress);
     options.tenants = tenants;
@@ -441,6 +446,15 @@ static int answer(const struct myr_replay_question *question, struct myr_arena *
     sum_sizes(ret);
     find_longest(ret);
     return question->explain ? explain(question, &options, ret, err) : MYR_OK;
+}
+
+/* From the cluster to the explanation; what fails leaves 'ret' to be freed by the caller. */
+static int answer(const struct myr_replay_question *question, struct myr_arena *arena,
+                  struct myr_replay_answer *ret, struct myr_err *err)
+{
+    struct myr_tenant *tenants = NULL;
+    MYR_TRY(replay_ask_read(question, ret, &tenants, err));
+    return replay_ask_play(question, tenants, arena, ret, err);
 }
 
 int myr_replay_ask(const struct myr_replay_question *question, struct myr_arena *arena,

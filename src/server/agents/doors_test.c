@@ -232,7 +232,7 @@ static uint32_t submit(uint32_t gpus)
     struct job_row *row = rows_job(server, id);
     snprintf(row->unix_user, sizeof(row->unix_user), "user%u", id);
     row->array_index = 4;
-    free(row->file);
+    free((char *)row->file);
     row->file = strdup("gpus: 16\ncommand: x\n");
     myr_buf_printf(&story, "job %u is submitted\n", id);
     return id;

@@ -232,7 +232,7 @@ static inline void submitted(uint32_t gpus)
 {
     uint32_t id = bench_submit(server, gpus, MYR_RESTART_STRICT);
     snprintf(server->rows.jobs.items[id]->unix_user, SERVER_NAME, "nobody");
-    free(server->rows.jobs.items[id]->file);
+    free((char *)server->rows.jobs.items[id]->file);
     server->rows.jobs.items[id]->file = strdup("gpus: 1\ncommand: run\n");
     server->rows.jobs.items[id]->tenant = rows_tenant(server, gpus > 8 ? "research" : "default");
     myr_buf_printf(&story, "submit job %u of %u GPUs\n", id, gpus);

@@ -34,72 +34,56 @@ static void put_quoted(struct myr_buf *to, struct myr_str text)
     myr_buf_putc(to, '\'');
 }
 
-/* What a shell can export; other names are refused, not dropped. */
-static bool is_variable(struct myr_str name)
+/* A variable as a shell sets it: NAME='value'. */
+static void put_export(struct myr_buf *to, const char *word)
 {
-    for (size_t i = 0; i < name.len; i++) {
-        char c = name.data[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-        if (!letter && (i == 0 || c < '0' || c > '9')) {
-            return false;
-        }
-    }
-    return name.len > 0;
+    const char *value = strchr(word, '=') + 1;
+    myr_buf_printf(to, "export %.*s", (int)(value - word), word);
+    put_quoted(to, myr_str_from(value));
+    myr_buf_putc(to, '\n');
 }
 
-/* Before our own variables, which win. */
-static int put_env(const struct myr_doc *top, struct myr_buf *to, struct myr_err *err)
+static bool is_path(const char *word)
 {
-    const struct myr_doc *map = myr_doc_get(top, "env");
-    for (uint32_t i = 0; map && i < map->count; i++) {
-        const struct myr_doc_entry *entry = &map->entries[i];
-        char shown[MYR_EXCERPT_MAX];
-        if (myr_str_eq(entry->key, MYR_STR("PATH"))) {
-            continue; /* the ranks': the script itself needs Slurm's commands */
+    return strncmp(word, "PATH=", 5) == 0;
+}
+
+/* Before our own variables, which win. PATH is the ranks': the script needs Slurm's commands. */
+static void put_env(const struct myr_jobfile *job, struct myr_buf *to)
+{
+    for (uint32_t i = 0; i < job->env.count; i++) {
+        if (!is_path(job->env.words[i])) {
+            put_export(to, job->env.words[i]);
         }
-        if (!is_variable(entry->key)) {
-            return myr_doc_error(err, entry->value, MYR_EINVAL,
-                                 "'%s' is no name of a variable: letters, digits and '_'",
-                                 myr_text_excerpt(entry->key, shown));
-        }
-        myr_buf_printf(to, "export %.*s=", (int)entry->key.len, entry->key.data);
-        put_quoted(to, entry->value->text);
-        myr_buf_putc(to, '\n');
     }
-    return MYR_OK;
 }
 
 /* For the ranks and the user's steps alone. */
-static void put_path(const struct myr_doc *top, struct myr_buf *to)
+static void put_path(const struct myr_jobfile *job, struct myr_buf *to)
 {
-    const struct myr_doc *map = myr_doc_get(top, "env");
-    const struct myr_doc *path = map ? myr_doc_get(map, "PATH") : NULL;
-    if (path) {
-        myr_buf_puts(to, "export PATH=");
-        put_quoted(to, path->text);
-        myr_buf_putc(to, '\n');
+    for (uint32_t i = 0; i < job->env.count; i++) {
+        if (is_path(job->env.words[i])) {
+            put_export(to, job->env.words[i]);
+        }
     }
 }
 
 /* The words that a rank becomes. */
-static void put_command(const struct myr_doc *top, struct myr_buf *to)
+static void put_command(const struct myr_job_command *command, struct myr_buf *to)
 {
-    const struct myr_doc *command = myr_doc_get(top, "command");
-    if (command->kind != MYR_DOC_LIST) {
+    if (command->shell) {
         myr_buf_puts(to, "/bin/sh -c ");
-        put_quoted(to, command->text);
     }
-    for (uint32_t i = 0; command->kind == MYR_DOC_LIST && i < command->count; i++) {
-        myr_buf_puts(to, i ? " " : "");
-        put_quoted(to, command->items[i]->text);
+    for (uint32_t i = command->shell ? 2 : 0; i < command->count; i++) {
+        myr_buf_puts(to, i && !command->shell ? " " : "");
+        put_quoted(to, myr_str_from(command->argv[i]));
     }
     myr_buf_putc(to, '\n');
 }
 
 /* In place of the shell, so that signals reach the rank itself. */
-static void put_image(const struct myr_doc *top, struct myr_buf *to)
+static void put_image(const char *image, struct myr_buf *to)
 {
-    const struct myr_doc *image = myr_doc_get(top, "image");
     if (!image) {
         myr_buf_puts(to, "exec ");
         return;
@@ -107,7 +91,7 @@ static void put_image(const struct myr_doc *top, struct myr_buf *to)
     myr_buf_puts(to, "run=$(command -v apptainer || command -v singularity) || {\n"
                      "  echo 'myriad: this node has no apptainer for the image' >&2; exit 125; }\n"
                      "exec \"$run\" exec --nv ");
-    put_quoted(to, image->text);
+    put_quoted(to, myr_str_from(image));
     myr_buf_putc(to, ' ');
 }
 
@@ -140,9 +124,8 @@ static void put_place(const struct engine_gang *gang, struct myr_buf *to)
 
 /* What is the same for all ranks; the rest each works out for itself. */
 static void put_shared(const struct server *server, const struct engine_gang *gang,
-                       const struct myr_doc *top, struct myr_buf *to)
+                       const char *checkpoint, struct myr_buf *to)
 {
-    const struct myr_doc *checkpoint = myr_doc_get(top, "checkpoint");
     /* Rank 0 is there, and the others meet at its port. */
     const char *first = server->rows.nodes[gang->shares[0].node].name;
     /* Slurm knows where a node is, whatever its name means to others. */
@@ -162,33 +145,49 @@ static void put_shared(const struct server *server, const struct engine_gang *ga
     }
     if (checkpoint) {
         myr_buf_puts(to, "export MYRIAD_CHECKPOINT_DIR=");
-        put_quoted(to, checkpoint->text);
+        put_quoted(to, myr_str_from(checkpoint));
         myr_buf_putc(to, '\n');
     }
 }
 
-/* A program of the user's on each node, before or after the ranks. */
-static void put_step(const struct engine_gang *gang, const struct myr_doc *top, const char *key,
-                     struct myr_buf *to)
+/* A text of the user's on each node, before the ranks or after them; NULL: there is none. */
+static void put_step(const struct engine_gang *gang, const struct myr_jobfile *job,
+                     const char *step, struct myr_buf *to)
 {
-    const struct myr_doc *node = myr_doc_get(top, key);
+    bool before = step == job->prolog;
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    if (!node) {
+    if (!step) {
         return;
     }
-    put_path(top, &text);
-    myr_buf_put(&text, node->text.data, node->text.len);
+    put_path(job, &text);
+    myr_buf_puts(&text, step);
     myr_buf_printf(to,
                    "srun --nodes=%u --ntasks=%u --ntasks-per-node=1 --export=ALL --cpu-bind=none "
                    "--mpi=none --output=\"$myriad_dir/%s.log\" /bin/sh -c ",
-                   gang->count, gang->count, key);
+                   gang->count, gang->count, before ? "prolog" : "epilog");
     put_quoted(to, (struct myr_str){text.data, text.len});
-    myr_buf_puts(to, strcmp(key, "prolog") == 0
-                         ? " || {\n"
-                           "  myriad_code=$?\n"
-                           "  [ \"$myriad_told\" ] || echo $myriad_code > \"$myriad_dir/exit\"\n"
-                           "  exit 1; }\n"
-                         : " || :\n");
+    myr_buf_puts(to, before ? " || {\n"
+                              "  myriad_code=$?\n"
+                              "  [ \"$myriad_told\" ] || echo $myriad_code > \"$myriad_dir/exit\"\n"
+                              "  exit 1; }\n"
+                            : " || :\n");
+}
+
+/* Between marks that no line of the user's is, whatever the command holds. */
+static void put_rank(const struct engine_gang *gang, const struct myr_jobfile *job,
+                     struct myr_buf *to)
+{
+    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {}, mark = {};
+    put_place(gang, &text);
+    put_path(job, &text);
+    put_image(job->image, &text);
+    put_command(&job->command, &text);
+    myr_buf_puts(&mark, "END_OF_RANK_OF_MYRIAD");
+    while (strstr(text.data, mark.data)) {
+        myr_buf_putc(&mark, '_');
+    }
+    myr_buf_printf(to, "cat > \"$myriad_dir/rank\" <<'%s'\n%s%s\n", mark.data, text.data,
+                   mark.data);
 }
 
 /* The order of the lines is that of the ranks: srun takes it by --distribution=arbitrary. */
@@ -236,11 +235,9 @@ static void put_ranks(const struct engine_gang *gang, struct myr_buf *to)
 }
 
 /* The parts in the order in which they run. What a user wrote is quoted or stands between marks. */
-static int put_script(const struct server *server, const struct engine_gang *gang,
-                      const struct myr_doc *top, const char *folder, struct myr_buf *to,
-                      struct myr_err *err)
+static void put_script(const struct server *server, const struct engine_gang *gang,
+                       const struct myr_jobfile *job, const char *folder, struct myr_buf *to)
 {
-    const struct myr_doc *directory = myr_doc_get(top, "directory");
     myr_buf_printf(to, "#!/bin/sh\n# job %u of Myriad, incarnation %u\nmyriad_dir=", gang->job,
                    gang->epoch);
     put_quoted(to, myr_str_from(folder));
@@ -252,23 +249,17 @@ static int put_script(const struct server *server, const struct engine_gang *gan
                      "USER=$(id -un) LOGNAME=$(id -un)\n"
                      "HOME=$(getent passwd \"$USER\" | cut -d: -f6)\n"
                      "export USER LOGNAME HOME\n");
-    MYR_TRY(put_env(top, to, err));
-    put_shared(server, gang, top, to);
+    put_env(job, to);
+    put_shared(server, gang, job->checkpoint, to);
     put_hosts(server, gang, to);
     myr_buf_puts(to, "cd ");
-    put_quoted(to, directory ? directory->text : MYR_STR("/"));
+    put_quoted(to, myr_str_from(job->directory ? job->directory : "/"));
     myr_buf_puts(to, " || { echo 126 > \"$myriad_dir/exit\"; exit 126; }\n");
-    put_step(gang, top, "prolog", to);
-    myr_buf_puts(to, "cat > \"$myriad_dir/rank\" <<'END_OF_RANK_OF_MYRIAD'\n");
-    put_place(gang, to);
-    put_path(top, to);
-    put_image(top, to);
-    put_command(top, to);
-    myr_buf_puts(to, "END_OF_RANK_OF_MYRIAD\n");
+    put_step(gang, job, job->prolog, to);
+    put_rank(gang, job, to);
     put_ranks(gang, to);
-    put_step(gang, top, "epilog", to);
+    put_step(gang, job, job->epilog, to);
     myr_buf_puts(to, "echo $myriad_code > \"$myriad_dir/exit\"\nexit $myriad_code\n");
-    return MYR_OK;
 }
 
 /* --- the words of sbatch --- */
@@ -406,18 +397,6 @@ void script_folder(const char *spool, uint32_t job, uint32_t epoch, char *ret, s
     snprintf(ret, size, "%s/%u.%u", spool, job, epoch);
 }
 
-/* What the job file says, as a script. */
-static int read_script(const struct server *server, const struct engine_gang *gang,
-                       const char *folder, struct script *ret, struct myr_err *err)
-{
-    const struct myr_doc *top = NULL;
-    struct myr_str text = myr_str_from(gang->row->file);
-    MYR_TRY(text.len > 0 && text.data[0] == '{'
-                ? myr_doc_read_json(&ret->arena, "job", text, &top, err)
-                : myr_doc_read_yaml(&ret->arena, "job", text, &top, err));
-    return put_script(server, gang, top, folder, &ret->text, err);
-}
-
 /* On failure there is nothing for script_done() to free. */
 int script_make(const struct server *server, const struct engine_gang *gang,
                 const struct script_place *place, struct script *ret, struct myr_err *err)
@@ -432,11 +411,14 @@ int script_make(const struct server *server, const struct engine_gang *gang,
     *ret = (struct script){};
     script_folder(place->spool, gang->job, gang->epoch, folder, sizeof(folder));
     ret->argv = MYR_ARENA_NEW(&ret->arena, const char *, WORDS_MAX);
-    int rc = read_script(server, gang, folder, ret, err);
+    struct myr_jobfile job;
+    int rc = myr_jobfile_read(&ret->arena, MYR_JOBFILE_TAKEN("job"), myr_str_from(gang->row->file),
+                              &job, err);
     if (rc < 0) {
         script_done(ret);
         return rc;
     }
+    put_script(server, gang, &job, folder, &ret->text);
     put_words(server, gang, place, folder, ret);
     return MYR_OK;
 }

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "myriad/server/jobfile.h"
+#include "myriad/job.h"
 #include "slurm/slurm.h"
 
 enum { NODES = 8, GPUS = 2 };
@@ -298,6 +298,27 @@ static void ranks_get_their_place_and_exactly_their_words(void **state)
     script_done(&script);
 }
 
+/* Empty words, lines, and even the script's own mark come through as they are. */
+static void words_are_the_programs_own(void **state)
+{
+    (void)state;
+    static const uint32_t order[] = {0};
+    remove_folder(spool);
+    assert_int_equal(mkdir(spool, 0700), 0);
+    struct script script =
+        made(&(struct asked){.file = "command: [printf, '%s|', '', \"a\\nb\", "
+                                     "\"x\\nEND_OF_RANK_OF_MYRIAD\\ny\"]\n"
+                                     "env: {LINES: \"1\\n2\"}\n"
+                                     "prolog: |\n  echo one\n  echo \"$LINES\"\n",
+                             .order = order,
+                             .count = 1,
+                             .mask = 1});
+    assert_int_equal(run(&script, "79"), 0);
+    assert_string_equal(get_file("rank.0"), "|a\nb|x\nEND_OF_RANK_OF_MYRIAD\ny|");
+    assert_non_null(strstr(get_file("step"), "one\n1\n2\n"));
+    script_done(&script);
+}
+
 static void a_start_is_single(void **state)
 {
     (void)state;
@@ -387,10 +408,18 @@ static void a_controller_that_is_away_is_waited_for(void **state)
     script_done(&script);
 }
 
-static bool is_named(struct myr_str text, const char *key)
+static struct myr_arena jobs; /* what was read of the files below */
+
+static int read_text(const char *text, struct myr_jobfile *ret, struct myr_err *err)
 {
-    const char *keys[MYR_JOBFILE_KEYS];
-    uint32_t count = myr_jobfile_unheeded(text, MYR_JOB_SLURM, keys);
+    const struct myr_jobfile_how how = {.file = "job", .gpus_per_node = GPUS};
+    return myr_jobfile_read(&jobs, &how, myr_str_from(text), ret, err);
+}
+
+static bool is_named(const struct myr_jobfile *job, const char *key)
+{
+    const char *keys[MYR_RECORD_ROWS_MAX];
+    uint32_t count = myr_jobfile_unheeded(job, MYR_JOB_SLURM, keys);
     for (uint32_t i = 0; i < count; i++) {
         if (strcmp(keys[i], key) == 0) {
             return true;
@@ -404,17 +433,17 @@ static bool same_jobs(const struct myr_jobfile *a, const struct myr_jobfile *b)
     return strcmp(a->name, b->name) == 0 && strcmp(a->tenant, b->tenant) == 0 &&
            a->gpus == b->gpus && a->priority == b->priority && a->restart == b->restart &&
            a->service == b->service && a->retries == b->retries && a->lease_s == b->lease_s &&
-           a->time_limit_s == b->time_limit_s && a->array_first == b->array_first &&
-           a->array_count == b->array_count && a->after_count == b->after_count &&
-           memcmp(a->after, b->after, sizeof(a->after)) == 0 && a->twin_hours == b->twin_hours &&
-           a->twin_step_s == b->twin_step_s && a->gpus_min == b->gpus_min && a->hold == b->hold &&
-           memcmp(&a->wish, &b->wish, sizeof(a->wish)) == 0;
+           a->time_limit == b->time_limit && a->array.first == b->array.first &&
+           a->array.count == b->array.count && a->after.count == b->after.count &&
+           a->twin.hours == b->twin.hours && a->twin.step_s == b->twin.step_s &&
+           a->gpus_min == b->gpus_min && a->hold == b->hold && a->ordered == b->ordered &&
+           a->within == b->within && a->leaf_max == b->leaf_max;
 }
 
 /* Each key of a job file changes what is queued or what is run, or it is named as not heeded. */
 static void every_key_is_heeded_or_named(void **state)
 {
-    static const char *const values[MYR_JOBFILE_KEYS][2] = {
+    static const char *const values[][2] = {
         {"name", "other"},
         {"tenant", "research"},
         {"priority", "7"},
@@ -448,30 +477,30 @@ static void every_key_is_heeded_or_named(void **state)
     struct myr_jobfile base, job;
     struct myr_err err = {};
     (void)state;
-    assert_int_equal(myr_jobfile_read("job", MYR_STR(plain), GPUS, &base, &err), MYR_OK);
+    assert_int_equal(MYR_ARRAY_COUNT(values), myr_job_record.count);
+    assert_int_equal(read_text(plain, &base, &err), MYR_OK);
     struct script first =
         made(&(struct asked){.file = plain, .order = order, .count = 2, .mask = 3});
     uint32_t named = 0;
-    for (uint32_t i = 0; i < MYR_JOBFILE_KEYS; i++) {
+    for (uint32_t i = 0; i < myr_job_record.count; i++) {
         const char *key = values[i][0];
         char text[200];
-        assert_string_equal(key, myr_jobfile_keys[i]); /* none is left out here */
+        assert_string_equal(key, myr_job_record.rows[i].key); /* none is left out here */
         snprintf(text, sizeof(text), "%s%s%s: %s\n",
                  strcmp(key, "gpus") == 0 || strcmp(key, "nodes") == 0 ? "" : "gpus: 4\n",
                  strcmp(key, "command") == 0 ? "" : "command: 'true'\n", key, values[i][1]);
         if (strcmp(key, "gpus_per_node") == 0) { /* it must be the cluster's */
             snprintf(text, sizeof(text), "nodes: 2\ncommand: 'true'\ngpus_per_node: 4\n");
-            assert_int_equal(myr_jobfile_read("job", myr_str_from(text), GPUS, &job, &err),
-                             MYR_EINVAL);
+            assert_int_equal(read_text(text, &job, &err), MYR_EINVAL);
             continue;
         }
-        if (myr_jobfile_read("job", myr_str_from(text), GPUS, &job, &err) < 0) {
+        if (read_text(text, &job, &err) < 0) {
             fail_msg("%s", err.message);
         }
         struct script script =
             made(&(struct asked){.file = text, .order = order, .count = 2, .mask = 3});
         bool heeded = !same_jobs(&base, &job) || strcmp(first.text.data, script.text.data) != 0;
-        bool told = is_named(myr_str_from(text), key);
+        bool told = is_named(&job, key);
         if (strcmp(key, "lease_s") != 0 && strcmp(key, "twin") != 0 && heeded == told) {
             fail_msg("%s is %s", key, told ? "heeded, and named as not" : "neither");
         }
@@ -480,6 +509,7 @@ static void every_key_is_heeded_or_named(void **state)
     }
     assert_int_equal(named, 3); /* those two are read, and then of no use to Slurm */
     script_done(&first);
+    myr_arena_done(&jobs);
 }
 
 int main(void)
@@ -490,6 +520,7 @@ int main(void)
         cmocka_unit_test(a_part_of_a_node_comes_with_its_share),
         cmocka_unit_test(uneven_gangs_and_bad_names_are_told),
         cmocka_unit_test(ranks_get_their_place_and_exactly_their_words),
+        cmocka_unit_test(words_are_the_programs_own),
         cmocka_unit_test(a_start_is_single),
         cmocka_unit_test(variables_of_the_user_are_the_ranks),
         cmocka_unit_test(a_controller_that_is_away_is_waited_for),

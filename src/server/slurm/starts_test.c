@@ -87,7 +87,7 @@ static void stopped_while_it_is_submitted(void **state)
     nodes_are("all are idle", UP LAST_UP);
     prints("sbatch", 0, "42\n");
     uint32_t id = bench_submit(server, 8, MYR_RESTART_STRICT);
-    free(server->rows.jobs.items[id]->file);
+    free((char *)server->rows.jobs.items[id]->file);
     server->rows.jobs.items[id]->file = strdup("gpus: 1\ncommand: run\n");
     assert_int_equal(desk_run(server, &err), MYR_OK);
     assert_int_equal(slurm->gangs.count, 1);

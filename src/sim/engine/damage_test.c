@@ -32,6 +32,7 @@ static struct myr_sim *make(uint64_t seed)
     struct myr_rng rng;
     myr_rng_init(&rng, seed, 9);
     struct myr_sim *sim = myr_xcalloc(1, sizeof(*sim));
+    sim->transport = &sim_fluid;
     uint32_t channels = 3 + (uint32_t)seed, patterns = 4;
     sim->link_channels = sim->scale_up_base = sim->pool_base = channels;
     sim->options.series_ps = seed % 2 ? 40 * MYR_PS_PER_US : 0;

@@ -22,6 +22,7 @@ static struct myr_sim *make(uint64_t seed)
     struct myr_rng rng;
     myr_rng_init(&rng, seed, 21);
     struct myr_sim *sim = myr_xcalloc(1, sizeof(*sim));
+    sim->transport = &sim_fluid;
     sim->link_channels = sim->scale_up_base = sim->pool_base = CHANNELS;
     sim_channels_open(sim, CHANNELS);
     for (uint32_t c = 0; c < CHANNELS; c++) {

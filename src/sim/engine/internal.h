@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "myriad/sim/engine.h"
+#include "transport.h"
 
 #define SIM_RATE_NONE UINT64_MAX           /* no rate at all; as a limit: none */
 #define SIM_LOOSE     UINT32_C(0x80000000) /* with the channel that holds one: being solved */
@@ -186,6 +186,8 @@ struct sim_free {
 };
 
 struct myr_sim {
+    const struct sim_transport *transport; /* what moves the bytes */
+    struct sim_packets *packets;           /* of that kind; else NULL */
     struct myr_graph *graph;
     struct myr_sim_options options;
     uint32_t link_channels, channel_count; /* two a link; all of them */
@@ -312,6 +314,18 @@ uint32_t sim_class_of(uint32_t count);
 uint32_t sim_hop_class(uint32_t count);
 /* A block for so many; 'ret_grow' is how far the pool has to grow, 0 when one was free. */
 uint32_t sim_take_block(struct sim_free *free, uint32_t class, size_t used, uint32_t *ret_grow);
+
+/* run.c: the last of its bytes is there; an event of the task so much later. */
+void sim_end_task(struct myr_sim *sim, uint32_t id);
+void sim_wake_after(struct myr_sim *sim, uint32_t id, __int128 wait);
+
+/* moved.c: what has moved since it was last counted; its holder is solved again. */
+void sim_count_bytes(struct myr_sim *sim, uint32_t slot);
+void sim_touch_holder(struct myr_sim *sim, uint32_t slot);
+/* reroute.c */
+void sim_fluid_fault(struct myr_sim *sim, const struct myr_sim_fault *fault);
+MYR_MUST_USE int sim_fluid_reroute(struct myr_sim *sim, const struct myr_sim_fault *fault,
+                                   struct myr_err *err);
 
 /* flight.c: transfers on and off their channels; 'id' is the task's. */
 uint32_t sim_attach(struct myr_sim *sim, uint32_t id, sim_moved left);

@@ -22,6 +22,7 @@ enum { CROWD = 60, CROWDS = TEST_ROUNDS(40), CROWD_CHANNELS = 20 };
 static struct myr_sim *make_sim(uint32_t channels)
 {
     struct myr_sim *sim = myr_xcalloc(1, sizeof(*sim));
+    sim->transport = &sim_fluid;
     sim->link_channels = sim->scale_up_base = sim->pool_base = channels;
     sim_channels_open(sim, channels);
     return sim;

@@ -364,6 +364,25 @@ static void router_done(struct router *router)
     myr_flows_done(&router->flows);
 }
 
+/* A way of a file, whatever it leads over. */
+static void keep_given(struct router *router, uint32_t share, const uint32_t *channels,
+                       uint32_t count)
+{
+    struct myr_sim *sim = router->sim;
+    if (!sim->keep_paths) {
+        return;
+    }
+    struct sim_path path = {.pattern = router->pattern,
+                            .message = router->message,
+                            .share = share,
+                            .first = (uint32_t)sim->path_channels.count,
+                            .count = count};
+    for (uint32_t i = 0; i < count; i++) {
+        myr_vec_push(&sim->path_channels, channels[i]);
+    }
+    myr_vec_push(&sim->paths, path);
+}
+
 /*
  * A message to itself needs no path. The file's latencies hold the software's part, which
  * pattern_latency() adds: it is taken off here.
@@ -382,7 +401,12 @@ static int given_message(struct router *router, const struct sim_pattern *patter
                            myr_message_number(ends.from), myr_message_number(ends.to),
                            pattern->phase);
     }
+    router->message = message;
+    if (!row) {
+        keep_given(router, 1000, NULL, 0);
+    }
     for (uint32_t r = 0; r < rows; r++) {
+        keep_given(router, row[r].share, &sim->given_channels.items[row[r].first], row[r].count);
         for (uint32_t c = 0; c < row[r].count; c++) {
             add_use(router, sim->given_channels.items[row[r].first + c], row[r].share);
         }
@@ -400,6 +424,7 @@ static int route_given(struct router *router, struct myr_err *err)
         struct sim_pattern *pattern = &sim->patterns.items[router->ids[k]];
         MYR_ASSERT(router->ids[k] < sim->patterns.count);
         pattern->network_flows = pattern->message_count;
+        router->pattern = router->ids[k];
         router->hops.count = 0;
         for (uint32_t m = 0; m < pattern->message_count; m++) {
             MYR_TRY(given_message(router, pattern, m, err));

@@ -37,6 +37,55 @@ static void list_edges(struct myr_sim *sim)
     sim->edge_start = start;
 }
 
+/* Routes the unrouted patterns of one phase, or of all, as one batch. */
+static int route_phase(struct myr_sim *sim, uint32_t phase, struct myr_err *err)
+{
+    MYR_CLEANUP(myr_vec_free_at) MYR_VEC(uint32_t) ids = {};
+    for (uint32_t id = sim->routed_patterns; id < sim->patterns.count; id++) {
+        if (phase == MYR_NONE || sim->patterns.items[id].phase == phase) {
+            sim->patterns.items[id].batch = sim->batch_count;
+            MYR_ASSERT(sim->patterns.items[id].use_count == 0); /* it is routed once */
+            myr_vec_push(&ids, id);
+        }
+    }
+    /* Counted even where it fails: a batch's number is never used twice. */
+    uint32_t batch = sim->batch_count++;
+    MYR_ASSERT(ids.count == 0 || sim->patterns.items[ids.items[0]].batch == batch);
+    return sim_route_patterns(sim, ids.items, (uint32_t)ids.count, err);
+}
+
+/* All that were added since the last call are one batch. */
+int myr_sim_route(struct myr_sim *sim, struct myr_err *err)
+{
+    MYR_ASSERT(sim->routed_patterns <= sim->patterns.count);
+    if (sim->defer || sim->routed_patterns == sim->patterns.count) {
+        return MYR_OK;
+    }
+    int rc = route_phase(sim, MYR_NONE, err);
+    sim->routed_patterns = (uint32_t)sim->patterns.count;
+    return rc;
+}
+
+/* Phase by phase: jobs that are in the same phase run at the same time, and know of each other. */
+int sim_route_deferred(struct myr_sim *sim, struct myr_err *err)
+{
+    uint32_t last = 0;
+    MYR_ASSERT(sim->routed_patterns <= sim->patterns.count);
+    if (sim->routed_patterns == sim->patterns.count) {
+        return MYR_OK;
+    }
+    for (uint32_t id = sim->routed_patterns; id < sim->patterns.count; id++) {
+        uint32_t phase = sim->patterns.items[id].phase;
+        last = phase > last ? phase : last;
+    }
+    /* Phases without patterns are batches too, of nothing. */
+    for (uint32_t phase = 0; phase <= last; phase++) {
+        MYR_TRY(route_phase(sim, phase, err));
+    }
+    sim->routed_patterns = (uint32_t)sim->patterns.count;
+    return MYR_OK;
+}
+
 int sim_prepare(struct myr_sim *sim, struct myr_err *err)
 {
     MYR_ASSERT(!sim->edge_start);

@@ -21,6 +21,7 @@ static struct myr_sim *make(uint64_t seed)
     struct myr_rng rng;
     myr_rng_init(&rng, seed, 3);
     struct myr_sim *sim = myr_xcalloc(1, sizeof(*sim));
+    sim->transport = &sim_fluid;
     uint32_t channels = 2 + myr_rng_below(&rng, 12), patterns = 1 + myr_rng_below(&rng, 12);
     uint32_t tasks = 1 + myr_rng_below(&rng, 60);
     sim->link_channels = sim->scale_up_base = sim->pool_base = channels;
@@ -326,6 +327,7 @@ static void nobody_may_carry_more_than_it_can(void **state)
     static const uint64_t over[] = {0, 17000, 17001};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(over); i++) {
         struct myr_sim *sim = myr_xcalloc(1, sizeof(*sim));
+        sim->transport = &sim_fluid;
         bool end;
         sim->link_channels = sim->scale_up_base = sim->pool_base = 2;
         sim_channels_open(sim, 2);
@@ -354,6 +356,7 @@ static void what_weighs_nothing_ties_nothing(void **state)
     (void)state;
     static const struct sim_use uses[] = {{0, 1000}, {1, 0}, {2, 1000}, {1, 1000}};
     struct myr_sim *sim = myr_xcalloc(1, sizeof(*sim));
+    sim->transport = &sim_fluid;
     struct myr_sim_result result;
     bool over;
     sim->link_channels = sim->scale_up_base = sim->pool_base = 3;

@@ -15,6 +15,58 @@ static double seconds_of(myr_ps ps)
     return (double)ps / (double)MYR_PS_PER_S;
 }
 
+/*
+ * What packets cannot do is refused by its name, and what only packets know is refused without
+ * them: nothing is quietly left out.
+ */
+static int check_packets(const struct myr_sim_question *question, struct myr_err *err)
+{
+    const struct {
+        bool asked;
+        const char *name, *why;
+    } against[] = {
+        {question->faults.count, "--fault", "links do not fail under packets yet"},
+        {question->save != NULL, "--save", "packets are not saved yet"},
+        {question->series_step != NULL, "--series", "packets have no time series yet"},
+        {question->efficiency_permille && question->efficiency_permille != 1000, "--efficiency",
+         "packets have headers and a congestion control of their own"},
+        {question->sharing_loss_permille, "--sharing-loss", "packets queue and are marked"},
+        {question->pause_permille, "--pause", "packets are paused by the switches"},
+    };
+    if (!question->packets) {
+        bool said = question->cc != MYR_CC_DCQCN || question->mtu_bytes || question->header_bytes;
+        return said ? myr_err_set(err, MYR_EINVAL,
+                                  "--cc, --mtu and --header are of packets: give --mode packet")
+                    : MYR_OK;
+    }
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(against); i++) {
+        if (against[i].asked) {
+            return myr_err_set(err, MYR_EINVAL, "%s does not go with --mode packet: %s",
+                               against[i].name, against[i].why);
+        }
+    }
+    if (question->cc != MYR_CC_DCQCN && question->cc != MYR_CC_DCQCN_CX &&
+        question->cc != MYR_CC_HPCC && question->cc != MYR_CC_PFC) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "--cc %s is not built yet; dcqcn, dcqcn-cx, hpcc and pfc are",
+                           myr_cc_names[question->cc]);
+    }
+    return MYR_OK;
+}
+
+/* Topologies in words stand for what simulators were measured with; a design for what is built. */
+static void set_packets(struct myr_sim_answer *answer, const struct myr_sim_question *question)
+{
+    enum { MTU_BUILT = 4096 };
+    struct myr_packet_options *own = &answer->packets;
+    *own = myr_packet_default(question->cc);
+    if (!question->topology) {
+        own->mtu_bytes = MTU_BUILT;
+    }
+    own->mtu_bytes = question->mtu_bytes ? question->mtu_bytes : own->mtu_bytes;
+    own->header_bytes = question->header_bytes ? question->header_bytes : own->header_bytes;
+}
+
 /* What the question leaves open is the engine's default; a topology brings its own latencies. */
 static int set_options(struct myr_sim_answer *answer, const struct myr_sim_question *question,
                        struct myr_err *err)
@@ -78,6 +130,9 @@ static int prepare(struct myr_sim_answer *answer, const struct myr_sim_question 
     }
     MYR_ASSERT(!answer->sim);
     answer->sim = myr_sim_create(&answer->graph, &answer->engine);
+    if (question->packets) {
+        myr_sim_use_packets(answer->sim, &answer->packets);
+    }
     if (question->routes) {
         MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
         MYR_TRY(myr_kind_read(question->routes, UINT32_C(1) << 30, MYR_KINDS_CSV,
@@ -85,7 +140,7 @@ static int prepare(struct myr_sim_answer *answer, const struct myr_sim_question 
         struct myr_str content = {text.len ? text.data : "", text.len};
         MYR_TRY(myr_sim_given_paths(answer->sim, myr_file_name(question->routes), content, err));
     }
-    if (question->keep_paths && only == MYR_NONE) {
+    if (question->keep_paths && only == MYR_NONE && !question->packets) {
         myr_sim_keep_paths(answer->sim);
     }
     MYR_TRY(add_breakage(answer, question, err));
@@ -294,6 +349,9 @@ static int finish(struct myr_sim_answer *ret, const struct myr_sim_question *que
 {
     MYR_TRY(
         myr_sim_run(ret->sim, question->progress, question->progress_context, &ret->result, err));
+    if (question->packets) {
+        ret->packet_stats = myr_sim_packet_stats(ret->sim);
+    }
     for (uint32_t i = 0; i < ret->job_count; i++) {
         judge_job(ret, &ret->jobs[i]);
         if (resumed && !above_bound(&ret->jobs[i])) {
@@ -314,10 +372,12 @@ static int open_fabric(struct myr_sim_answer *ret, const struct myr_sim_question
     ret->job_count = question->workloads.count;
     const struct myr_design *planned = question->planned;
     MYR_TRY(check_workloads(question, err));
+    MYR_TRY(check_packets(question, err));
     MYR_TRY(planned ? myr_sim_fabric_borrow(&ret->fabric, planned,
                                             myr_design_str(planned, planned->head->name), err)
                     : myr_sim_fabric_open(&ret->fabric, question->design, question->topology, err));
     MYR_TRY(set_options(ret, question, err));
+    set_packets(ret, question);
     ret->jobs = MYR_ARENA_NEW(&ret->arena, struct myr_sim_job, ret->job_count);
     return MYR_OK;
 }

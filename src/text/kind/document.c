@@ -3,7 +3,7 @@
  * the keys of its first half.
  */
 #include "kind/look.h"
-#include "kind/scan.h"
+#include "letter/scan.h"
 
 enum { KEY_BYTES_MAX = 64 };
 

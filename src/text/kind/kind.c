@@ -4,9 +4,9 @@
  * to what many have.
  */
 #include "kind/look.h"
-#include "kind/scan.h"
-#include "kind/secret.h"
-#include "utf8.h"
+#include "letter/scan.h"
+#include "letter/secret.h"
+#include "letter/utf8.h"
 
 /* Past blank lines and remarks; "#,Cable,..." is the header of a list whose rows are numbered. */
 static struct myr_str first_line(struct myr_str text)

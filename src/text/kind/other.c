@@ -4,7 +4,7 @@
  */
 #include "kind/other.h"
 
-#include "kind/scan.h"
+#include "letter/scan.h"
 
 /* Hints that several kinds share. */
 static const char as_csv[] = "in a spreadsheet, save as \"CSV UTF-8\"";

@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "kind/look.h"
-#include "kind/secret.h"
-#include "message.h"
+#include "letter/message.h"
+#include "letter/secret.h"
 #include "myriad/base/file.h"
 #include "myriad/base/infile.h"
 #include "myriad/text/doc.h"

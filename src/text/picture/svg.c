@@ -4,7 +4,7 @@
  */
 #include "myriad/text/svg.h"
 
-#include "utf8.h"
+#include "letter/utf8.h"
 
 /*
  * The classes:
