@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "packet/internal.h"
 
@@ -7,7 +8,14 @@
  * moves all that lie behind it; whatever is in them names the rest by number.
  */
 
-enum { LINE = 64, WHEEL_LEAST = 8192, WHEEL_MOST = 65536, FRAMES = 8 };
+enum {
+    LINE = 64,
+    LARGE_PAGE = 2 << 20,
+    WHEEL_LEAST = 1024,
+    WHEEL_MOST = 131072,
+    FULL = 64,
+    FRAMES = 8
+};
 
 static const size_t sizes[PK_SECTIONS] = {
     [PK_PORTS] = sizeof(struct pk_port),
@@ -47,7 +55,14 @@ static uint64_t lay_out(struct pk_head *head)
 
 static struct pk_head *new_block(uint64_t bytes)
 {
-    void *block = aligned_alloc(LINE, bytes);
+    /* All of it is gone through at random: pages as large as the system has them, but for the end.
+     */
+    size_t large = bytes / LARGE_PAGE * LARGE_PAGE;
+    size_t align = large ? LARGE_PAGE : LINE;
+    void *block = aligned_alloc(align, (bytes + align - 1) / align * align);
+    if (block && large) {
+        (void)madvise(block, large, MADV_HUGEPAGE); /* advice: small ones do as well */
+    }
     /* Without memory the program ends as everywhere: it says so. */
     return block ? block : myr_xrealloc(NULL, 1, bytes);
 }
@@ -197,12 +212,20 @@ static void size_wheel(struct pk_head *head, const struct pk_setup *setup)
         myr_ps time = channel->delay + (myr_ps)(bytes * byte_time_of(channel->bps) >> 16) * 2;
         reach = time > reach ? time : reach;
     }
-    head->bucket_count = WHEEL_LEAST;
-    while (head->bucket_count < WHEEL_MOST && head->bucket_count < setup->channel_count * 4) {
-        head->bucket_count *= 2;
+    uint64_t time = 0; /* of a whole packet, over all ports: a port has an event or two in it */
+    for (uint32_t c = 0; c < setup->channel_count; c++) {
+        uint64_t bytes = head->options.mtu_bytes + head->data_bytes;
+        time += bytes * byte_time_of(setup->channels[c].bps) >> 16;
     }
-    while (head->width_bits < 30 && (myr_ps)head->bucket_count << head->width_bits < reach) {
+    uint64_t ports = setup->channel_count ? setup->channel_count : 1;
+    uint64_t width = time / ports * FULL / ports;
+    while (head->width_bits < 30 && UINT64_C(2) << head->width_bits <= width) {
         head->width_bits++;
+    }
+    head->bucket_count = WHEEL_LEAST;
+    while ((myr_ps)head->bucket_count << head->width_bits < reach) {
+        *(head->bucket_count < WHEEL_MOST ? &head->bucket_count : &head->width_bits) +=
+            head->bucket_count < WHEEL_MOST ? head->bucket_count : 1;
     }
 }
 

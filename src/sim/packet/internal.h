@@ -35,7 +35,10 @@ struct pk_packet {
     uint32_t flow;
     uint32_t path; /* place of the next channel in the paths */
     uint32_t number;
-    uint32_t in; /* the channel that it came by, where it takes buffer; else MYR_NONE */
+    union {
+        uint32_t in;  /* in a queue: the channel that it came by, where it takes buffer; MYR_NONE */
+        uint32_t gap; /* on a wire: how much later the one behind it arrives */
+    };
     uint16_t bytes;
     uint8_t kind : 4, flags : 4, hops;
 };
