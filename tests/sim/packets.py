@@ -121,6 +121,25 @@ def same(check, program, rng, folder):
     check.true("flows and paths from files", again["fct_us"] == first["fct_us"])
 
 
+def sprayed(check, program, rng, folder):
+    """Packets in turn over all ways: a permutation is as fast as one flow beside its own
+    acknowledgements, and every way is used."""
+    draw, control = Draw(rng), rng.choice(("pfc", "dcqcn"))
+    size = draw.mtu * 400
+    found, links = with_paths(program, folder, *draw.words, "--cc", control, "--lb", "spray",
+                              "--workload", f"permutation:{size}", "--seed", rng.randrange(99))
+    packets = draw.packets(size)
+    acks = draw.time(64) * len(packets)
+    best = draw.alone(size, max(links)) + acks
+    check.true(f"sprayed {size} by {control} on {draw.topology}, {draw.mtu}: "
+               f"{ps(found['sim_time_us'])} is within 5 % of {best}",
+               ps(found["sim_time_us"]) <= best * 1.05)
+    check.equal("packets sprayed", found["packets"], draw.k**3 // 4 * len(packets))
+    done = call(program, *draw.words, "--cc", "hpcc", "--lb", "spray", "--workload",
+                "permutation:1MB")
+    check.true("hpcc is not sprayed", done.returncode == 2 and "--lb spray" in done.stderr)
+
+
 def refused(check, program):
     packet = ("--topology", TREE, "--workload", "permutation:1MB", "--mode", "packet")
     cases = [((*packet, "--cc", name), f"--cc {name} is not built yet") for name in NOT_BUILT]
@@ -155,7 +174,7 @@ def main():
     refused(check, program)
     with tempfile.TemporaryDirectory() as folder:
         for case in range(cases):
-            for test in (single, incast, ring) + ((same,) if case % 4 == 0 else ()):
+            for test in (single, incast, ring) + ((same, sprayed) if case % 4 == 0 else ()):
                 test(check, program, rng, folder)
     check.end()
 

@@ -50,7 +50,7 @@ static void make(struct ring *ring, uint32_t switches, uint32_t far, uint64_t by
                              .path_count = switches};
     assert_int_equal(pk_create(&ring->k, &setup, &err), MYR_OK);
     for (uint32_t s = 0; s < switches; s++) {
-        (void)pk_send(ring->k, &(struct pk_message){s, s, bytes, s, MYR_NONE}, 0);
+        (void)pk_send(ring->k, &(struct pk_message){s, 1, s, bytes, s, MYR_NONE}, 0);
     }
 }
 

@@ -367,7 +367,7 @@ static void draw_flows(struct question *q, struct myr_rng *rng)
         uint64_t bytes = 1 + myr_rng_below(rng, 30) * n->options.mtu_bytes +
                          myr_rng_below(rng, n->options.mtu_bytes);
         *flow = (struct naive_flow){
-            .message = {f, f, bytes, myr_rng_below(rng, 1 << 30), MYR_NONE},
+            .message = {f, 1, f, bytes, myr_rng_below(rng, 1 << 30), MYR_NONE},
             .path = q->paths[f],
             .start = (myr_ps)myr_rng_below(rng, 3) * myr_rng_below(rng, 10000000),
             .alpha = UINT64_C(1) << 30,

@@ -149,13 +149,14 @@ static uint32_t make_packet(struct pk *k, uint32_t id)
     uint32_t packet_id = pk_take_packet(k);
     bool last = flow->sent + 1 == flow->packets;
     uint32_t payload = last ? flow->last_bytes : head->options.mtu_bytes;
-    *pk_packet(k, packet_id) = (struct pk_packet){.next = MYR_NONE,
-                                                  .flow = id,
-                                                  .path = flow->path + 1,
-                                                  .number = flow->sent,
-                                                  .in = MYR_NONE,
-                                                  .bytes = (uint16_t)(payload + head->data_bytes),
-                                                  .kind = PK_DATA};
+    *pk_packet(k, packet_id) =
+        (struct pk_packet){.next = MYR_NONE,
+                           .flow = id,
+                           .path = k->starts[pk_way(flow, flow->sent) * 2] + 1,
+                           .number = flow->sent,
+                           .in = MYR_NONE,
+                           .bytes = (uint16_t)(payload + head->data_bytes),
+                           .kind = PK_DATA};
     return packet_id;
 }
 
