@@ -1,4 +1,4 @@
-"""packet: packets against published simulations (netsim figures of HPCC's ns-3 and htsim), and fast.
+"""packet: packets against published simulations (HPCC's ns-3, htsim), and how fast they are.
 
 Incasts and permutations of 1 MB on fat trees at 100 Gb/s, a microsecond a link. HTSIM=PATH, the
 folder that holds htsim_roce, measures htsim beside it (Broadcom/csg-htsim, not in the tree).
