@@ -30,7 +30,8 @@ struct myr_sim_question {
     uint32_t queue_pairs, efficiency_permille, sharing_loss_permille, pause_permille;
     bool packets; /* every packet is played, under this control; 0 bytes: what is usual there */
     enum myr_cc cc;
-    uint32_t mtu_bytes, header_bytes;
+    uint32_t mtu_bytes, header_bytes, pmax_permille, threads;
+    uint64_t kmin_bytes, kmax_bytes, buffer_bytes; /* of 100 Gb/s ports (packets.h) */
     const char *message_overhead; /* a time in words, or NULL */
     const char *series_step;      /* the same: intervals of the time series */
     bool keep_paths;              /* for a file of them */
