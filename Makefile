@@ -20,7 +20,7 @@ build: deps-build build/build.ninja ## build/bin/myriad and myriad-agent, optimi
 	@scripts/build build myriad myriad-agent
 
 install: deps-build build/build.ninja ## program, manual, library, documents; prefix=, DESTDIR=
-	@scripts/build build myriad myriad-agent libmyriad written
+	@scripts/build build myriad myriad-agent libmyriad myriad-ccl written
 	@DESTDIR=$(DESTDIR) cmake --install build --prefix $(prefix) >build/install.log
 	@echo "installed under $(DESTDIR)$(prefix); build/install_manifest.txt lists the files"
 

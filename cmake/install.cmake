@@ -41,6 +41,8 @@ Libs.private: -lxlsxwriter -luv -lssl -lcrypto -lsqlite3 -lm
 Cflags: -I\${includedir}
 " @ONLY)
 
+include(${CMAKE_CURRENT_LIST_DIR}/ccl.cmake)
+
 # Manual pages and completions follow from the option tables, so the program itself writes them.
 set(written ${CMAKE_BINARY_DIR}/written)
 find_program(MYRIAD_SCDOC scdoc)

@@ -2,6 +2,7 @@
  * study: questions that need several modules at once.
  *
  *   compare.h        designs side by side: money, power, simulated traffic, training
+ *   acceptance.h     what a design is held to when it is handed over
  *   launch.h         a predicted layout in the words of the trainers that people run
  *   launch_script.h  the same as a whole script, hosts in the order of ranks
  *
@@ -11,6 +12,7 @@
  */
 #pragma once
 
+#include "myriad/study/acceptance.h"
 #include "myriad/study/compare.h"
 #include "myriad/study/launch.h"
 #include "myriad/study/launch_script.h"

@@ -15,20 +15,6 @@ void myr_bitset_init(struct myr_bitset *set, struct myr_arena *arena, uint32_t s
     set->words = MYR_ARENA_NEW(arena, uint64_t, word_count(set));
 }
 
-void myr_bitset_clear(struct myr_bitset *set)
-{
-    memset(set->words, 0, word_count(set) * sizeof(*set->words));
-}
-
-uint32_t myr_bitset_count(const struct myr_bitset *set)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < word_count(set); i++) {
-        count += (uint32_t)__builtin_popcountll(set->words[i]);
-    }
-    return count;
-}
-
 uint32_t myr_bitset_next(const struct myr_bitset *set, uint32_t from)
 {
     if (from >= set->size) {

@@ -31,7 +31,7 @@ static bool same(const struct myr_bitset *set, const bool *model)
         last = member;
         walked++;
     }
-    return walked == count && myr_bitset_count(set) == count;
+    return walked == count;
 }
 
 static bool agrees(uint64_t seed)
@@ -55,8 +55,6 @@ static bool agrees(uint64_t seed)
         }
         good = same(&set, model);
     }
-    myr_bitset_clear(&set);
-    good = good && myr_bitset_count(&set) == 0 && myr_bitset_next(&set, 0) == MYR_BITSET_NONE;
     myr_arena_done(&arena);
     return good;
 }
@@ -82,7 +80,6 @@ static void the_ends_of_words_are_members_like_others(void **state)
         myr_bitset_init(&set, &arena, sizes[i]);
         myr_bitset_add(&set, 0);
         myr_bitset_add(&set, sizes[i] - 1);
-        assert_int_equal(myr_bitset_count(&set), sizes[i] == 1 ? 1 : 2);
         assert_int_equal(myr_bitset_next(&set, 1), sizes[i] == 1 ? MYR_BITSET_NONE : sizes[i] - 1);
         assert_int_equal(myr_bitset_next(&set, sizes[i]), MYR_BITSET_NONE);
         assert_int_equal(myr_bitset_next(&set, UINT32_MAX), MYR_BITSET_NONE);
@@ -97,8 +94,6 @@ static void an_empty_set_has_no_members(void **state)
     struct myr_bitset set;
     myr_arena_init(&arena);
     myr_bitset_init(&set, &arena, 0);
-    myr_bitset_clear(&set);
-    assert_int_equal(myr_bitset_count(&set), 0);
     assert_int_equal(myr_bitset_next(&set, 0), MYR_BITSET_NONE);
     myr_arena_done(&arena);
 }

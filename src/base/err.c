@@ -129,11 +129,6 @@ const char *myr_err_name(int code)
     return row_of(code)->name;
 }
 
-const char *myr_err_text(int code)
-{
-    return row_of(code)->text;
-}
-
 int myr_err_exit_code(int code)
 {
     return row_of(code)->exit_code;

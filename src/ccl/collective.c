@@ -1,17 +1,7 @@
 /*
- * The calls that users make, as passes.
+ * Reductions whose result all members get, as passes.
  */
 #include "pass.h"
-
-enum kind { BARRIER, AGREE, ALL_REDUCE, WRONG };
-
-/* All that must be the same at every member, in a word. */
-static uint64_t sign_of(enum kind kind, size_t count, uint32_t type, uint32_t op, uint32_t root)
-{
-    uint64_t sign = (uint64_t)kind << 56 ^ (uint64_t)type << 48 ^ (uint64_t)op << 40;
-    sign ^= (uint64_t)root << 24;
-    return (sign ^ count) * 0x9e3779b97f4a7c15ull;
-}
 
 /* --- values that fit beside the flag, or into the small buffer: all reduce all of them */
 
@@ -106,20 +96,15 @@ static void fill_alone(struct myr_ccl *ccl, const struct ccl_pass *pass, uint64_
     }
 }
 
-static void nothing(struct myr_ccl *ccl, const struct ccl_pass *pass, uint64_t round)
-{
-    (void)ccl, (void)pass, (void)round;
-}
-
-static int run_reduction(struct myr_ccl *ccl, enum kind kind, struct ccl_pass *pass,
+static int run_reduction(struct myr_ccl *ccl, enum ccl_kind kind, struct ccl_pass *pass,
                          struct myr_ccl_bound bound, struct myr_err *err)
 {
     size_t bytes = ccl_type_bytes(pass->type);
-    pass->sign = sign_of(kind, pass->count, pass->type, pass->op, 0);
+    pass->sign = ccl_sign(kind, pass);
     if (ccl->size == 1) {
         pass->rounds = 1;
         pass->fill = fill_alone;
-        pass->drain = nothing;
+        pass->drain = ccl_pass_nothing;
     } else if (pass->count * bytes <= CCL_SMALL_MAX) {
         pass->rounds = 1;
         pass->fill = fill_small;
@@ -134,23 +119,13 @@ static int run_reduction(struct myr_ccl *ccl, enum kind kind, struct ccl_pass *p
     return ccl_pass_run(ccl, pass, bound, err);
 }
 
-/* The others wait for this call, so it is made all the same, as one that fits to none. */
-static int refuse(struct myr_ccl *ccl, struct myr_ccl_bound bound, struct myr_err *err,
-                  const char *why)
-{
-    struct ccl_pass pass = {
-        .sign = sign_of(WRONG, ccl->rank, 0, 0, 0), .rounds = 1, .fill = nothing, .drain = nothing};
-    int rc = ccl_pass_run(ccl, &pass, bound, err);
-    return rc == MYR_OK || rc == MYR_EINVAL ? myr_err_set(err, MYR_EINVAL, "%s", why) : rc;
-}
-
 int myr_ccl_barrier(struct myr_ccl *ccl, struct myr_ccl_bound bound, struct myr_err *err)
 {
     if (!ccl) {
         return myr_err_set(err, MYR_EINVAL, "no group");
     }
-    struct ccl_pass pass = {
-        .sign = sign_of(BARRIER, 0, 0, 0, 0), .rounds = 1, .fill = nothing, .drain = nothing};
+    struct ccl_pass pass = {.rounds = 1, .fill = ccl_pass_nothing, .drain = ccl_pass_nothing};
+    pass.sign = ccl_sign(CCL_BARRIER, &pass);
     return ccl_pass_run(ccl, &pass, bound, err);
 }
 
@@ -161,19 +136,13 @@ int myr_ccl_agree(struct myr_ccl *ccl, enum myr_ccl_op op, uint64_t *value,
         return myr_err_set(err, MYR_EINVAL, "no group");
     }
     if (!value || !ccl_op_fits(MYR_CCL_U64, op)) {
-        return refuse(ccl, bound, err, "agree takes a value and an operation");
+        return ccl_pass_refuse(ccl, bound, err, "agree takes a value and an operation");
     }
     uint64_t agreed = 0;
     struct ccl_pass pass = {.in = value, .out = &agreed, .count = 1, .type = MYR_CCL_U64, .op = op};
-    MYR_TRY(run_reduction(ccl, AGREE, &pass, bound, err));
+    MYR_TRY(run_reduction(ccl, CCL_AGREE, &pass, bound, err));
     *value = agreed;
     return MYR_OK;
-}
-
-static bool overlap(const void *in, const void *out, size_t bytes)
-{
-    uintptr_t a = (uintptr_t)in, b = (uintptr_t)out;
-    return a != b && a < b + bytes && b < a + bytes;
 }
 
 int myr_ccl_all_reduce(struct myr_ccl *ccl, const void *in, void *out, size_t count,
@@ -184,16 +153,16 @@ int myr_ccl_all_reduce(struct myr_ccl *ccl, const void *in, void *out, size_t co
         return myr_err_set(err, MYR_EINVAL, "no group");
     }
     if (!ccl_op_fits(type, op)) {
-        return refuse(ccl, bound, err,
-                      "all_reduce knows no such type, or not this operation on it");
+        return ccl_pass_refuse(ccl, bound, err,
+                               "all_reduce knows no such type, or not this operation on it");
     }
     size_t bytes;
-    if (__builtin_mul_overflow(count, ccl_type_bytes(type), &bytes) || bytes > PTRDIFF_MAX) {
-        return refuse(ccl, bound, err, "all_reduce of more values than memory holds");
+    if (ccl_total_bytes(count, 1, type, &bytes) < 0) {
+        return ccl_pass_refuse(ccl, bound, err, "all_reduce of more values than memory holds");
     }
-    if (count > 0 && (!in || !out || overlap(in, out, bytes))) {
-        return refuse(ccl, bound, err, "all_reduce needs 'in' and 'out', equal or apart");
+    if (count > 0 && (!in || !out || (in != out && ccl_overlap(in, bytes, out, bytes)))) {
+        return ccl_pass_refuse(ccl, bound, err, "all_reduce needs 'in' and 'out', equal or apart");
     }
     struct ccl_pass pass = {.in = in, .out = out, .count = count, .type = type, .op = op};
-    return run_reduction(ccl, ALL_REDUCE, &pass, bound, err);
+    return run_reduction(ccl, CCL_ALL_REDUCE, &pass, bound, err);
 }

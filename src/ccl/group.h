@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "blame.h"
 #include "shared.h"
 #include "world.h"
 
@@ -34,11 +35,13 @@ struct myr_ccl {
     struct ccl_line **lines;    /* by rank, the first of the two */
     struct myr_ccl_member *met; /* by place */
 
-    uint64_t ticket;         /* the last taken */
-    uint64_t round;          /* rounds begun: which of two buffers */
-    uint64_t calls;          /* begun */
-    uint64_t call_ticket;    /* the ticket with which the last call is complete */
-    uint32_t spins;          /* looks before we sleep */
+    uint64_t ticket;               /* the last taken */
+    uint64_t round;                /* rounds begun: which of two buffers */
+    uint64_t calls;                /* begun */
+    uint64_t call_ticket;          /* the ticket with which the last call is complete */
+    uint32_t spins;                /* looks before we sleep */
+    int64_t begun_ns, deadline_ns; /* of the last call */
+    struct ccl_blame blame;
     struct ccl_known *known; /* the view that we are in */
     struct ccl_known *seen;  /* the one in force when we last looked */
     struct ccl_known *draft; /* what we would propose */
@@ -72,6 +75,20 @@ static inline bool ccl_swap(const struct myr_ccl *ccl, _Atomic uint64_t *word, u
 {
     ccl_point(ccl);
     return atomic_compare_exchange_strong(word, &from, to);
+}
+
+/* A copy that a test's world can stop in the middle of. */
+static inline void ccl_copy(const struct myr_ccl *ccl, void *to, const void *from, size_t bytes)
+{
+    if (ccl->world.point) {
+        size_t half = bytes / 2;
+        ccl_point(ccl);
+        memcpy(to, from, half);
+        ccl_point(ccl);
+        memcpy((uint8_t *)to + half, (const uint8_t *)from + half, bytes - half);
+        return;
+    }
+    memcpy(to, from, bytes);
 }
 
 static inline int64_t ccl_now(const struct myr_ccl *ccl)

@@ -21,7 +21,7 @@ static int check(const struct myr_ccl_conf *conf, struct myr_ccl_conf *ret, stru
         return myr_err_set(err, MYR_EINVAL, "%u members need %u to %d places, not %u",
                            conf->members, conf->members, MYR_CCL_PLACES_MAX, conf->places);
     }
-    ret->stage_bytes = conf->stage_bytes ? conf->stage_bytes : 256u << 10;
+    ret->stage_bytes = conf->stage_bytes ? conf->stage_bytes : 128u << 10;
     if (ret->stage_bytes < STAGE_MIN || ret->stage_bytes > STAGE_MAX || ret->stage_bytes % 64) {
         return myr_err_set(err, MYR_EINVAL, "a stage has %u to %u bytes, a multiple of 64, not %u",
                            STAGE_MIN, STAGE_MAX, conf->stage_bytes);

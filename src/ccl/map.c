@@ -40,7 +40,21 @@ static int full(struct myr_err *err, size_t bytes)
                        strerror(errno));
 }
 
-/* Nobody else has the file: what is in it is left over from members that are gone. */
+/*
+ * Whether the file holds such a group already. If all its members are gone the next ones find that
+ * out as they would of some: the group goes on, and no epoch comes twice.
+ */
+static bool fits(int file, size_t bytes, const struct myr_ccl_conf *conf)
+{
+    struct stat info;
+    struct ccl_shared head;
+    return fstat(file, &info) == 0 && (size_t)info.st_size == bytes &&
+           pread(file, &head, sizeof(head), 0) == sizeof(head) &&
+           atomic_load(&head.magic) == CCL_MAGIC && head.places == conf->places &&
+           head.stage_bytes == conf->stage_bytes && head.members == conf->members;
+}
+
+/* Nobody else has the file: what is in it is of no use to anybody. */
 static int make_anew(struct ccl_map *map, const struct myr_ccl_conf *conf, struct myr_err *err)
 {
     if (ftruncate(map->file, 0) < 0) {
@@ -80,9 +94,7 @@ static int map_memory(struct ccl_map *map, const struct myr_ccl_conf *conf, stru
         map->memory = NULL;
         return full(err, map->bytes);
     }
-    struct ccl_shared *shared = map->memory;
-    if (atomic_load(&shared->magic) != CCL_MAGIC || shared->places != conf->places ||
-        shared->stage_bytes != conf->stage_bytes || shared->members != conf->members) {
+    if (!fits(map->file, map->bytes, conf)) {
         return other_sizes(err);
     }
     return MYR_OK;
@@ -91,7 +103,7 @@ static int map_memory(struct ccl_map *map, const struct myr_ccl_conf *conf, stru
 /* The lock of who is there, having made the memory when nobody was. 1: the file is gone. */
 static int settle_in(struct ccl_map *map, const struct myr_ccl_conf *conf, struct myr_err *err)
 {
-    if (flock(map->file, LOCK_EX | LOCK_NB) == 0) {
+    if (flock(map->file, LOCK_EX | LOCK_NB) == 0 && !fits(map->file, map->bytes, conf)) {
         MYR_TRY(make_anew(map, conf, err));
     }
     while (flock(map->file, LOCK_SH) < 0) {

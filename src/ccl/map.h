@@ -2,8 +2,8 @@
  * map: the group's memory as a file below /dev/shm.
  *
  * Each member holds a shared lock on it for as long as it lives; the kernel gives it back when it
- * dies. Who gets the lock alone knows that nobody is there, and makes the memory anew; who leaves
- * last takes the file away.
+ * dies. Who gets the lock alone knows that nobody is there, and may make memory anew that is of
+ * other sizes; who leaves last takes the file away.
  */
 #pragma once
 

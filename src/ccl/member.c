@@ -23,6 +23,11 @@ uint64_t myr_ccl_calls(const struct myr_ccl *ccl)
     return ccl->calls;
 }
 
+int myr_ccl_slow(const struct myr_ccl *ccl, uint32_t *ret_rank)
+{
+    return ccl_blame_named(&ccl->blame, ret_rank);
+}
+
 uint32_t myr_ccl_joiners(struct myr_ccl *ccl)
 {
     uint32_t joiners = 0;

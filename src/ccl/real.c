@@ -17,6 +17,8 @@
 
 #include "world.h"
 
+#define LOOKS_IN_A_ROW 32 /* before the core is offered to another */
+
 struct known_process {
     uint64_t owner;
     int file; /* a pidfd, or -1 */
@@ -36,10 +38,10 @@ static int64_t now_ns(void *context)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static void relax(void *context, bool crowded)
+static void relax(void *context, uint32_t looks, bool crowded)
 {
     (void)context;
-    if (crowded) {
+    if (crowded || looks % LOOKS_IN_A_ROW == LOOKS_IN_A_ROW - 1) {
         sched_yield();
         return;
     }

@@ -131,9 +131,8 @@ static int install(struct myr_ccl *ccl, struct myr_err *err)
         return MYR_OK;
     }
     uint32_t mine = ccl_view_word(ccl_epoch_of(old->word), ccl->place, 0) == old->word;
-    ccl_point(ccl);
-    memcpy(ccl_record(ccl, ccl->place, mine), draft,
-           sizeof(*draft) + draft->size * sizeof(draft->seats[0]));
+    ccl_copy(ccl, ccl_record(ccl, ccl->place, mine), draft,
+             sizeof(*draft) + draft->size * sizeof(draft->seats[0]));
     if (ccl_swap(ccl, &ccl->shared->view, old->word,
                  ccl_view_word(draft->epoch, ccl->place, mine))) {
         ccl_open(ccl, draft->epoch);

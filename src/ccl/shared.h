@@ -79,7 +79,7 @@ static inline uint64_t ccl_owner(uint64_t generation, uint64_t state, uint32_t p
 struct ccl_line {
     _Alignas(64) _Atomic uint64_t flag;
     uint64_t sign; /* which call it is, as far as all must agree on it */
-    uint64_t stamp;
+    int64_t stamp; /* when it began the call */
     uint8_t bytes[CCL_INLINE_MAX];
 };
 

@@ -35,7 +35,7 @@ int ccl_view_read(struct myr_ccl *ccl, struct ccl_known *ret, struct myr_err *er
         if (place >= ccl->places) {
             return damaged(word, err);
         }
-        memcpy(&ret->record, ccl_record(ccl, place, word & 1), ccl->layout.record_bytes);
+        ccl_copy(ccl, &ret->record, ccl_record(ccl, place, word & 1), ccl->layout.record_bytes);
         atomic_thread_fence(memory_order_acquire);
         if (ccl_load(ccl, &ccl->shared->view) != word) {
             continue;
@@ -60,6 +60,8 @@ bool ccl_view_adopt(struct myr_ccl *ccl)
     ccl_store(ccl, &ccl_place(ccl, ccl->place)->intent, record->epoch);
     ccl->epoch = record->epoch;
     ccl->ended = false;
+    ccl->blame = (struct ccl_blame){0};
+    ccl->blame = (struct ccl_blame){0};
     ccl->rank = rank;
     ccl->size = record->size;
     ccl->kept = record->kept;

@@ -122,6 +122,8 @@ int ccl_meet(struct myr_ccl *ccl, uint64_t sign, int64_t deadline_ns, struct myr
     struct meeting meeting = {ccl_flag(ccl->epoch, ccl->ticket), 0, ccl->ticket & 1};
     struct ccl_line *mine = ccl->lines[ccl->rank] + meeting.odd;
     mine->sign = sign;
+    mine->stamp = ccl->begun_ns;
+    mine->stamp = ccl->begun_ns;
     ccl_store(ccl, &mine->flag, meeting.flag);
     if (all_here(ccl, &meeting)) {
         ccl_ring(ccl);
@@ -129,7 +131,7 @@ int ccl_meet(struct myr_ccl *ccl, uint64_t sign, int64_t deadline_ns, struct myr
     }
     bool crowded = ccl->size > ccl->world.cores;
     for (uint32_t i = 0; i < ccl->spins; i++) {
-        ccl->world.relax(ccl->world.context, crowded);
+        ccl->world.relax(ccl->world.context, i, crowded);
         if (all_here(ccl, &meeting)) {
             return MYR_OK;
         }

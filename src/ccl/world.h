@@ -14,8 +14,11 @@ struct ccl_world {
     int64_t (*now_ns)(void *context);
     /* Called before each access to shared memory that others can see. NULL in the real world. */
     void (*point)(void *context);
-    /* Nothing has come yet, and it is too early to sleep. */
-    void (*relax)(void *context, bool crowded);
+    /*
+     * Nothing has come yet, and it is too early to sleep: the look of that number was in vain. The
+     * one that is waited for may be on our core, so even where there are enough we step aside.
+     */
+    void (*relax)(void *context, uint32_t looks, bool crowded);
     /* Returns when woken, after 'timeout_ns', when '*word' is not 'seen', or for no reason. */
     void (*sleep)(void *context, _Atomic uint32_t *word, uint32_t seen, int64_t timeout_ns);
     void (*wake)(void *context, _Atomic uint32_t *word);

@@ -178,6 +178,14 @@ static const struct field storage_fields[] = {
     FIELD_ROW_DOUBLE("disk_write_mbytes", struct myr_part, storage.disk_write_mbytes, 0, 1e6),
     FIELD_ROW_DOUBLE("iops", struct myr_part, storage.iops, 0, BIG),
     FIELD_ROW_DOUBLE("metadata_ops", struct myr_part, storage.metadata_ops, 0, BIG),
+    /* What else is in one; nothing is sized by it. */
+    FIELD_ROW_U32("processors", struct myr_part, storage.processors, 1, 64),
+    FIELD_ROW_U32("processor_cores", struct myr_part, storage.processor_cores, 1, 1024),
+    FIELD_ROW_U32("memory_gb", struct myr_part, storage.memory_gb, 1, 1000000),
+    FIELD_ROW_U32("system_disks", struct myr_part, storage.system_disks, 1, 64),
+    FIELD_ROW_U32("system_disk_gb", struct myr_part, storage.system_disk_gb, 1, 1000000),
+    FIELD_ROW_U32("metadata_disks", struct myr_part, storage.metadata_disks, 1, 64),
+    FIELD_ROW_U32("metadata_disk_gb", struct myr_part, storage.metadata_disk_gb, 1, 1000000),
 };
 
 /* catalog/ethernet.yaml: fixed ports, in place of cages. */

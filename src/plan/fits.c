@@ -28,28 +28,30 @@ const char *const fit_rule_names[FIT_RULE_COUNT] = {
     [FIT_CABLE_CAGE] = "cable-cage",
 };
 
-static bool text_eq(const char *a, const char *b)
+bool fits_text(const char *a, const char *b)
 {
     return a && b && myr_str_eq_nocase(myr_str_from(a), myr_str_from(b));
 }
 
-/*
- * 'fits' lists the beginnings of the names of hosts that a module is specified for. Without a list
- * any card will do.
- */
-static bool host_listed(const char *fits, const char *id)
+/* Whether a list of words has this one, or (beginning) one that it begins with. */
+static bool listed(const char *words, const char *word, bool beginning)
 {
-    if (!fits) {
-        return true;
-    }
-    for (const char *word = fits; *word;) {
-        size_t len = strcspn(word, " ");
-        if (len > 0 && strncmp(word, id, len) == 0) {
+    for (const char *at = words; at && *at;) {
+        struct myr_str one = {at, strcspn(at, " ")};
+        struct myr_str whole = myr_str_from(word);
+        whole.len = beginning && whole.len > one.len ? one.len : whole.len;
+        if (one.len > 0 && myr_str_eq_nocase(one, whole)) {
             return true;
         }
-        word += len + strspn(word + len, " ");
+        at += one.len + strspn(at + one.len, " ");
     }
     return false;
+}
+
+/* 'fits' lists the beginnings of the names of hosts; without a list any card will do. */
+bool fits_host(const struct myr_part *part, const char *id)
+{
+    return !part->optic.fits || listed(part->optic.fits, id, true);
 }
 
 /* 'own' is the speed as it comes, 'also' are lower ones. */
@@ -90,18 +92,8 @@ uint32_t fits_straight_radix(const struct myr_part_switch *sw, uint32_t gbps)
 /* Whether a plug of this form goes into the cage; 'ret_same': it is the cage's own form. */
 static bool takes_form(const struct fit_socket *socket, const char *form, bool *ret_same)
 {
-    *ret_same = text_eq(form, socket->form);
-    if (*ret_same || !form) {
-        return *ret_same;
-    }
-    for (const char *word = socket->takes; word && *word;) {
-        size_t len = strcspn(word, " ");
-        if (len == strlen(form) && strncmp(word, form, len) == 0) {
-            return true;
-        }
-        word += len + strspn(word + len, " ");
-    }
-    return false;
+    *ret_same = fits_text(form, socket->form);
+    return *ret_same || (form && listed(socket->takes, form, false));
 }
 
 /* What the catalogue does not state, 0 or NULL, fits; so do lanes and tops below. */
@@ -120,7 +112,41 @@ static bool lanes_fit(const struct fit_socket *socket, uint32_t lanes, bool exac
 
 static bool top_fits(const struct fit_socket *socket, const char *top)
 {
-    return !socket->top || !top || text_eq(socket->top, top);
+    return !socket->top || !top || fits_text(socket->top, top);
+}
+
+struct fit_socket fits_socket(const struct myr_part *part, uint32_t ports, uint32_t legs)
+{
+    const struct myr_part_switch *sw = &part->sw;
+    const struct myr_part_nic *nic = &part->nic;
+    bool is_nic = part->kind == MYR_PART_NIC;
+    return (struct fit_socket){
+        .id = part->id,
+        .form = is_nic ? nic->form : sw->form,
+        .takes = is_nic ? nic->takes : sw->takes,
+        .top = is_nic ? nic->top : sw->top,
+        .technology = is_nic ? nic->technology : sw->technology,
+        .cage_gbps = is_nic ? nic->port_gbps * nic->cage_ports : sw->cage_gbps,
+        .lanes = is_nic ? nic->lanes : sw->lanes,
+        .lane_gbps = is_nic ? nic->lane_gbps : sw->lane_gbps,
+        .lane_also = is_nic ? &nic->lane_also : &sw->lane_also,
+        .ports = ports,
+        .legs = legs,
+        .nic = is_nic,
+    };
+}
+
+/* In a cage; where its sender has another speed than its light, that one counts. */
+static uint32_t lane_of(const struct myr_part_transceiver *optic)
+{
+    return optic->cage_lane_gbps ? optic->cage_lane_gbps : optic->lane_gbps;
+}
+
+bool fits_cage(const struct myr_part *part, const struct fit_socket *socket)
+{
+    bool same;
+    return takes_form(socket, part->optic.form, &same) && top_fits(socket, part->optic.top) &&
+           lane_speed_fits(socket, lane_of(&part->optic));
 }
 
 /* The first rule that is broken; later ones may be broken as well. */
@@ -138,7 +164,7 @@ enum fit_rule fits_module(const struct myr_part *part, const struct fit_socket *
     if (!fits_technology(optic->technology, socket->technology)) {
         return FIT_OPTIC_TECHNOLOGY;
     }
-    if (socket->nic && !host_listed(optic->fits, socket->id)) {
+    if (socket->nic && !fits_host(part, socket->id)) {
         return FIT_OPTIC_HOST;
     }
     /* One connector carries the links of all legs behind it. */
@@ -149,35 +175,40 @@ enum fit_rule fits_module(const struct myr_part *part, const struct fit_socket *
     if (optic->connectors * socket->legs != socket->ports) {
         return FIT_OPTIC_CONNECTORS;
     }
-    uint32_t lane_gbps = optic->cage_lane_gbps ? optic->cage_lane_gbps : optic->lane_gbps;
     bool known = socket->lanes && optic->lanes;
     /*
      * Where lanes are not known on both sides the speed of the cage stands for them. A card's cage
      * may hold a module for less than it could do.
      */
     bool filled = known || socket->nic || optic->cage_gbps == socket->cage_gbps;
-    if (!lane_speed_fits(socket, lane_gbps)) {
+    if (!lane_speed_fits(socket, lane_of(optic))) {
         return FIT_OPTIC_LANE_SPEED;
     }
     return filled && lanes_fit(socket, optic->lanes, same) ? FIT_OK : FIT_OPTIC_LANES;
 }
 
-/* Whether the two can speak over the length. */
-enum fit_rule fits_modules(const struct myr_part *part_a, const struct myr_part *part_b,
-                           double length_m)
+/* Wavelength, lanes of light, grid and connector are one question. */
+bool fits_light(const struct myr_part *part_a, const struct myr_part *part_b)
 {
     const struct myr_part_transceiver *a = &part_a->optic, *b = &part_b->optic;
     bool lanes = !a->lane_gbps || !b->lane_gbps || a->lane_gbps == b->lane_gbps;
-    bool grid = a->grid ? text_eq(a->grid, b->grid) : !b->grid;
-    /*
-     * Wavelength, lanes of light, grid and connector are one question: what one module sends the
-     * other must read.
-     */
-    if (a->medium != b->medium || a->wavelength_nm != b->wavelength_nm || !lanes || !grid ||
-        !text_eq(a->connector, b->connector)) {
-        return FIT_OPTIC_MODE;
-    }
-    return a->reach_m < length_m || b->reach_m < length_m ? FIT_OPTIC_REACH : FIT_OK;
+    bool grid = a->grid ? fits_text(a->grid, b->grid) : !b->grid;
+    return a->medium == b->medium && a->wavelength_nm == b->wavelength_nm && lanes && grid &&
+           fits_text(a->connector, b->connector);
+}
+
+/* Whether the two can speak over the length. */
+enum fit_rule fits_modules(const struct myr_part *a, const struct myr_part *b, double length_m)
+{
+    return !fits_light(a, b)                                            ? FIT_OPTIC_MODE
+           : a->optic.reach_m < length_m || b->optic.reach_m < length_m ? FIT_OPTIC_REACH
+                                                                        : FIT_OK;
+}
+
+bool fits_end(const struct myr_part *fibre, const struct myr_part *module)
+{
+    return fibre->cable.medium == module->optic.medium &&
+           fits_text(fibre->cable.connector, module->optic.connector);
 }
 
 /*
@@ -203,9 +234,7 @@ enum fit_rule fits_fibre(const struct myr_part *part, const struct myr_part *a,
     /* A leg of a splitter takes its share of what the connector at its head lights. */
     bool too_few = cable->lanes && (cable->lanes < pairs_of(&a->optic) / link->b.legs ||
                                     cable->lanes < pairs_of(&b->optic));
-    if (cable->medium != a->optic.medium || cable->medium != b->optic.medium || too_few ||
-        !text_eq(cable->connector, a->optic.connector) ||
-        !text_eq(cable->connector, b->optic.connector)) {
+    if (too_few || !fits_end(part, a) || !fits_end(part, b)) {
         return FIT_OPTIC_MODE;
     }
     if (cable->legs != link->b.legs) {

@@ -58,6 +58,18 @@ struct fit_parts {
     uint32_t optic_a, optic_b, cable;
 };
 
+/* The cage of a switch or a card, with so many links from it, 'legs' of them behind a connector. */
+struct fit_socket fits_socket(const struct myr_part *part, uint32_t ports, uint32_t legs);
+/* Whether two words of the catalogue are the same. */
+bool fits_text(const char *a, const char *b);
+/* Form, top and speed of a lane: what can be seen without knowing what the link carries. */
+bool fits_cage(const struct myr_part *part, const struct fit_socket *socket);
+/* Whether a module is specified for this card. */
+bool fits_host(const struct myr_part *part, const char *id);
+/* Whether what one module sends the other reads; and whether a fibre joins a module. */
+bool fits_light(const struct myr_part *a, const struct myr_part *b);
+bool fits_end(const struct myr_part *fibre, const struct myr_part *module);
+
 enum fit_rule fits_module(const struct myr_part *part, const struct fit_socket *socket,
                           uint32_t gbps);
 enum fit_rule fits_modules(const struct myr_part *a, const struct myr_part *b, double length_m);

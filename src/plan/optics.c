@@ -12,40 +12,6 @@ static uint32_t part_string(struct plan *plan, uint32_t part)
     return part == MYR_PART_NONE ? 0 : plan_string(plan, part_at(plan, part)->id);
 }
 
-/* 'ports' are those of one cage at the link's speed. */
-static struct fit_socket switch_socket(const struct plan *plan, uint32_t part, uint32_t ports,
-                                       uint32_t legs)
-{
-    const struct myr_part *sw = part_at(plan, part);
-    return (struct fit_socket){.id = sw->id,
-                               .form = sw->sw.form,
-                               .takes = sw->sw.takes,
-                               .top = sw->sw.top,
-                               .technology = sw->sw.technology,
-                               .cage_gbps = sw->sw.cage_gbps,
-                               .lanes = sw->sw.lanes,
-                               .lane_gbps = sw->sw.lane_gbps,
-                               .lane_also = &sw->sw.lane_also,
-                               .ports = ports,
-                               .legs = legs};
-}
-
-static struct fit_socket nic_socket(const struct myr_part *nic, uint32_t ports)
-{
-    return (struct fit_socket){.id = nic->id,
-                               .form = nic->nic.form,
-                               .takes = nic->nic.takes,
-                               .top = nic->nic.top,
-                               .technology = nic->nic.technology,
-                               .lanes = nic->nic.lanes,
-                               .lane_gbps = nic->nic.lane_gbps,
-                               .lane_also = &nic->nic.lane_also,
-                               .cage_gbps = nic->nic.port_gbps * nic->nic.cage_ports,
-                               .ports = ports,
-                               .legs = 1,
-                               .nic = true};
-}
-
 /*
  * What plugs into a port of this speed, where the catalogue's fixed-port switches do not say. The
  * usual form of ports of that speed.
@@ -111,13 +77,13 @@ static struct link_need host_need(const struct plan *plan, const struct net_plan
         .fixed_only = access,
         .same_b = MYR_PART_NONE,
     };
-    need.link.a = nic_socket(part_at(plan, hosts->nic_part), hosts->per_cage);
+    need.link.a = fits_socket(part_at(plan, hosts->nic_part), hosts->per_cage, 1);
     if (access) {
         need.link.b = fixed_port(plan, net->access_part, false);
         return need;
     }
     uint32_t ports = myr_switch_ports_per_cage(net->leaf_sw, net->out.host_gbps);
-    need.link.b = switch_socket(plan, net->leaf_part, ports, net->splitter_legs);
+    need.link.b = fits_socket(part_at(plan, net->leaf_part), ports, net->splitter_legs);
     /* A cable with ends would fill the cage that other cards have their ports in. */
     need.no_fixed = shares_cages(net, ports);
     /* The first kind of hosts has chosen the leaf's module; all others must join it. */
@@ -202,8 +168,8 @@ static struct link_need fabric_need(const struct plan *plan, const struct net_pl
                  spec->pins[MYR_PIN_FABRIC_CABLE]},
         .same_b = MYR_PART_NONE,
     };
-    need.link.a = switch_socket(plan, lower, ports_a, 1);
-    need.link.b = switch_socket(plan, upper, ports_b, 1);
+    need.link.a = fits_socket(part_at(plan, lower), ports_a, 1);
+    need.link.b = fits_socket(part_at(plan, upper), ports_b, 1);
     return need;
 }
 
@@ -242,7 +208,7 @@ bool plan_card_joins(struct plan *plan, const struct net_plan *net, uint32_t car
         return nodes;
     }
     need.no_fixed = need.no_fixed || need.link.b.ports > 1;
-    need.link.a = nic_socket(nic, nic->nic.cage_ports);
+    need.link.a = fits_socket(nic, nic->nic.cage_ports, 1);
     /* Only where a cage is shared must the modules be the same. */
     need.same_b = nodes && need.link.b.ports > 1 ? parts.optic_b : MYR_PART_NONE;
     return plan_choose_parts(plan, NULL, &need, &parts);

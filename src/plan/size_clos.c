@@ -71,17 +71,18 @@ static int too_big(const struct plan *plan, const struct net_plan *net, struct m
     if (net->spec->islands && net->out.tiers == 3 && !plan_cuts_into_islands(net)) {
         return no_such_islands(net, err);
     }
+    /* What an island of more than two tiers would need is a fourth. */
+    const char *cut = net->spec->pod_leaves ? " of such pods"
+                      : !net->spec->islands ? ""
+                      : net->spec->tiers    ? " of such islands"
+                                         : " of such islands, each of two tiers below the cores,";
     int rc = myr_doc_error(
         err, net->node, MYR_EINVAL,
         "%s host ports in one fabric%s cannot be built with %s%u tier%s of '%s' (%u ports of %u "
         "Gb/s) at oversubscription %g",
-        myr_u64_grouped(net->unit_endpoints, grouped),
-        net->spec->pod_leaves ? " of such pods"
-        : net->spec->islands  ? " of such islands"
-                              : "",
-        net->spec->tiers ? "" : "up to ", net->spec->tiers ? net->spec->tiers : MYR_SPEC_TIERS_MAX,
-        net->spec->tiers == 1 ? "" : "s", part_at(plan, net->leaf_part)->id, radix,
-        net->out.host_gbps, net->oversubscription[0]);
+        myr_u64_grouped(net->unit_endpoints, grouped), cut, net->spec->tiers ? "" : "up to ",
+        net->spec->tiers ? net->spec->tiers : MYR_SPEC_TIERS_MAX, net->spec->tiers == 1 ? "" : "s",
+        part_at(plan, net->leaf_part)->id, radix, net->out.host_gbps, net->oversubscription[0]);
     myr_err_hint(err, "a switch with more ports, planes: 2, topology: rail-only, or a larger "
                       "oversubscription makes room");
     return rc;

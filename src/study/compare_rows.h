@@ -13,6 +13,11 @@ MYR_MUST_USE int compare_open(struct myr_compare_side *side, struct myr_arena *a
                               const struct myr_compare_question *question,
                               struct myr_price_file *prices, uint32_t index, struct myr_err *err);
 
+/* The same of a design that is there: what trains on it, and how its switches spread flows. */
+MYR_MUST_USE int compare_look(struct myr_compare_side *side, const struct myr_catalog *catalog,
+                              const struct myr_compare_question *question, uint32_t index,
+                              struct myr_err *err);
+
 /* The rows and notes of designs that have been measured. */
 MYR_MUST_USE int compare_fill(struct myr_design_comparison *comparison, struct myr_arena *arena,
                               struct myr_err *err);

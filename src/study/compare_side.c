@@ -262,12 +262,9 @@ static int read_design(struct myr_compare_side *side, struct myr_arena *arena,
 }
 
 /* Designs without a compute network have nothing that could be compared. */
-int compare_open(struct myr_compare_side *side, struct myr_arena *arena,
-                 const struct myr_catalog *catalog, const struct myr_compare_question *question,
-                 struct myr_price_file *prices, uint32_t index, struct myr_err *err)
+int compare_look(struct myr_compare_side *side, const struct myr_catalog *catalog,
+                 const struct myr_compare_question *question, uint32_t index, struct myr_err *err)
 {
-    side->file = question->files[index];
-    MYR_TRY(read_design(side, arena, catalog, prices, err));
     const struct myr_design *design = &side->design;
     side->name = myr_design_str(design, design->head->name);
     side->currency = myr_design_str(design, design->head->currency);
@@ -284,4 +281,13 @@ int compare_open(struct myr_compare_side *side, struct myr_arena *arena,
     find_technology(side, catalog);
     choose_engine(side, question, index);
     return MYR_OK;
+}
+
+int compare_open(struct myr_compare_side *side, struct myr_arena *arena,
+                 const struct myr_catalog *catalog, const struct myr_compare_question *question,
+                 struct myr_price_file *prices, uint32_t index, struct myr_err *err)
+{
+    side->file = question->files[index];
+    MYR_TRY(read_design(side, arena, catalog, prices, err));
+    return compare_look(side, catalog, question, index, err);
 }

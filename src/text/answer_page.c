@@ -115,7 +115,7 @@ static void put_table(struct myr_buf *buf, const struct myr_answer_form *form,
         }
     }
     struct myr_screen screen = {form->width, form->colour};
-    myr_table_write_screen(&table, form->format, &screen, buf);
+    myr_table_write(&table, form->format, &screen, buf);
 }
 
 /* As it is, but nothing in it drives the terminal. */

@@ -501,9 +501,58 @@ static void words_of_a_command_can_be_pasted(void **state)
     assert_string_equal(myr_answer_word(&a, ""), "''");
 }
 
+/* Awkward texts come back from YAML and CSV as the text that went in, never as something else. */
+static void awkward_cells_come_back_as_text(void **state)
+{
+    (void)state;
+    static const char *const cells[] = {
+        "null",         "~",    "true",  "No",   "on",  "64",  "-1",  "1e5",        "0x10",
+        "2024-06-07",   ".inf", "a: b",  "a #b", "- a", "[a]", "{a}", "*a",         "&a",
+        "!a",           "%a",   "@a",    "a\nb", " a",  "a ",  "'a'", "\"",         "a\\b",
+        "<<",           "=",    "e5",    "?",    "a:",  "#a",  "|",   "> a",        "a,b",
+        "12:30",        "0o17", "1_000", "yes",  "-",   "---", "...", "plain text", "r1-n2/3.4_x+y",
+        "\xE4\xB8\x87", "\t",   "NaN"};
+    struct myr_answer a;
+    struct myr_err err = {};
+    const struct myr_doc *root = NULL;
+    struct myr_csv csv;
+    myr_answer_init(&a, &arena, "myriad.test", 1);
+    struct myr_value *rows = myr_answer_list(&a, "rows");
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cells); i++) {
+        myr_answer_object(&a, NULL);
+        myr_answer_text(&a, "v", cells[i]);
+        myr_answer_end(&a);
+    }
+    myr_answer_end(&a);
+    myr_answer_rows(&a, rows);
+    struct myr_str text =
+        myr_str_from(rendered(&a, (struct myr_answer_form){.format = MYR_FORMAT_YAML}));
+    assert_int_equal(myr_doc_read_yaml(&arena, "y", text, &root, &err), MYR_OK);
+    const struct myr_doc *list = myr_doc_get(root, "rows");
+    assert_int_equal(list->count, MYR_ARRAY_COUNT(cells));
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cells); i++) {
+        const struct myr_doc *value = myr_doc_get(list->items[i], "v");
+        double number;
+        bool truth;
+        assert_int_equal(value->kind, MYR_DOC_SCALAR);
+        assert_true(myr_str_eq(value->text, myr_str_from(cells[i])));
+        assert_true(myr_doc_double(value, "v", -1e300, 1e300, &number, NULL) < 0);
+        assert_true(myr_doc_bool(value, "v", &truth, NULL) < 0);
+    }
+    text = myr_str_from(rendered(&a, (struct myr_answer_form){.format = MYR_FORMAT_CSV}));
+    myr_csv_init(&csv, &arena, "c", text);
+    assert_int_equal(myr_csv_next(&csv, &err), 1);
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(cells); i++) {
+        assert_int_equal(myr_csv_next(&csv, &err), 1);
+        assert_true(myr_str_eq(myr_csv_text(csv.fields[0]), myr_str_from(cells[i])));
+    }
+    assert_int_equal(myr_csv_next(&csv, &err), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(awkward_cells_come_back_as_text),
         cmocka_unit_test(json_holds_the_whole_tree),
         cmocka_unit_test(what_is_asked_less_often_waits_behind_wide),
         cmocka_unit_test(a_command_to_go_on_with_stands_alone),

@@ -219,13 +219,6 @@ const char *myr_lang_say(const struct myr_lang *lang, const char *english)
     return myr_arena_strndup(lang->arena, text.data ? text.data : "", text.len);
 }
 
-/* The whole line, not its pieces. */
-bool myr_lang_knows(const struct myr_lang *lang, const char *english)
-{
-    MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    return !lang || say_one(lang, myr_str_from(english), 0, &text);
-}
-
 /* --- reading */
 
 /* Both marks; 'i + 1' because the shorter one has two bytes. */

@@ -1,14 +1,12 @@
 /*
- * table: rows of cells, for people as columns that fit their screen, for programs as JSON, YAML or
- * CSV. Cells lie row by row in one list, so a cell's column is its place modulo the columns.
+ * table: rows of cells as columns that fit the screen. Cells lie row by row in one list, so a
+ * cell's column is its place modulo the columns.
  */
 #include "myriad/text/table.h"
 
 #include "letter/utf8.h"
-#include "myriad/text/csv.h"
 #include "myriad/text/json.h"
 #include "wrap.h"
-#include "yaml_plain.h"
 
 /* Arrays of layouts lie on the stack: 64 columns are more than any screen has room for. */
 enum { COLUMN_GAP = 2, COLUMNS_MAX = 64, NO_COLUMN = COLUMNS_MAX };
@@ -49,32 +47,11 @@ void myr_table_text(struct myr_table *table, const char *value)
     myr_table_str(table, myr_str_from(value));
 }
 
-/* Numbers are kept as text as well: what every form prints is then the same digits. */
-static void push_buf(struct myr_table *table, struct myr_buf *buf)
-{
-    myr_table_str(table, (struct myr_str){buf->data, buf->len});
-    myr_buf_done(buf);
-}
-
-void myr_table_u64(struct myr_table *table, uint64_t value)
-{
-    struct myr_buf buf = {};
-    myr_buf_put_u64(&buf, value);
-    push_buf(table, &buf);
-}
-
-void myr_table_i64(struct myr_table *table, int64_t value)
-{
-    struct myr_buf buf = {};
-    myr_buf_put_i64(&buf, value);
-    push_buf(table, &buf);
-}
-
 void myr_table_double(struct myr_table *table, double value, int digits)
 {
-    struct myr_buf buf = {};
+    MYR_CLEANUP(myr_buf_done) struct myr_buf buf = {};
     myr_json_number(&buf, value, digits);
-    push_buf(table, &buf);
+    myr_table_str(table, (struct myr_str){buf.data, buf.len});
 }
 
 /* Not isdigit(), which follows the locale. */
@@ -83,7 +60,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* True for what JSON takes as a bare number. */
+/* As JSON has numbers: what else stands in a column of numbers is a word. */
 static bool is_number(struct myr_str cell)
 {
     double value;
@@ -97,7 +74,7 @@ static bool is_number(struct myr_str cell)
     return !point || (point + 1 < cell.data + cell.len && is_digit(point[1]));
 }
 
-/* A number column may hold words ("n/a"): those are text in every form. */
+/* A number column may hold words ("n/a"): those are not grouped. */
 static bool is_bare(const struct myr_column *column, struct myr_str cell)
 {
     return (column->flags & MYR_COLUMN_NUMBER) && is_number(cell);
@@ -366,8 +343,8 @@ static void write_columns(const struct myr_table *table, const struct layout *la
     }
 }
 
-void myr_table_write_screen(const struct myr_table *table, enum myr_format format,
-                            const struct myr_screen *screen, struct myr_buf *buf)
+void myr_table_write(const struct myr_table *table, enum myr_format format,
+                     const struct myr_screen *screen, struct myr_buf *buf)
 {
     struct layout layout;
     MYR_ASSERT(format == MYR_FORMAT_TABLE || format == MYR_FORMAT_WIDE);
@@ -377,106 +354,5 @@ void myr_table_write_screen(const struct myr_table *table, enum myr_format forma
         write_columns(table, &layout, screen->colour, buf);
     } else {
         write_blocks(table, &layout, screen->width, buf);
-    }
-}
-
-/* All columns: programs pick by name, and 'wide' is about screens. */
-static void write_json(const struct myr_table *table, struct myr_buf *buf)
-{
-    struct myr_json json;
-    myr_json_init(&json, buf, MYR_JSON_PRETTY);
-    myr_json_list(&json, NULL);
-    for (size_t i = 0; i < table->cells.count; i++) {
-        uint32_t c = (uint32_t)(i % table->column_count);
-        const struct myr_column *column = &table->columns[c];
-        struct myr_str cell = table->cells.items[i];
-        if (c == 0) {
-            myr_json_object(&json, NULL);
-        }
-        if (!cell.data) {
-            myr_json_null(&json, column->key);
-        } else if (is_bare(column, cell)) {
-            myr_json_raw(&json, column->key, cell);
-        } else {
-            myr_json_str(&json, column->key, cell);
-        }
-        if (c + 1 == table->column_count) {
-            myr_json_end(&json);
-        }
-    }
-    myr_json_end(&json);
-    myr_buf_putc(buf, '\n');
-}
-
-/* Numbers of a number column are bare; all else as YAML needs it. */
-static void put_yaml(struct myr_buf *buf, const struct myr_column *column, struct myr_str cell)
-{
-    if (!cell.data) {
-        myr_buf_put_lit(buf, "null");
-    } else if (is_bare(column, cell) || is_plain_yaml(cell)) {
-        myr_buf_put(buf, cell.data, cell.len);
-    } else {
-        myr_json_quote(buf, cell);
-    }
-}
-
-/* A list of maps; keys are the program's own names and need no quotes. */
-static void write_yaml(const struct myr_table *table, struct myr_buf *buf)
-{
-    if (table->cells.count == 0) {
-        myr_buf_put_lit(buf, "[]\n");
-        return;
-    }
-    for (size_t i = 0; i < table->cells.count; i++) {
-        uint32_t c = (uint32_t)(i % table->column_count);
-        myr_buf_puts(buf, c == 0 ? "- " : "  ");
-        myr_buf_puts(buf, table->columns[c].key);
-        myr_buf_put_lit(buf, ": ");
-        put_yaml(buf, &table->columns[c], table->cells.items[i]);
-        myr_buf_putc(buf, '\n');
-    }
-}
-
-/*
- * All columns, like JSON. Text is guarded against formulas, number columns are not: "-5" is no
- * formula.
- */
-static void write_csv(const struct myr_table *table, struct myr_buf *buf)
-{
-    for (uint32_t c = 0; c < table->column_count; c++) {
-        myr_csv_put(buf, myr_str_from(table->columns[c].key));
-        myr_buf_putc(buf, c + 1 < table->column_count ? ',' : '\n');
-    }
-    for (size_t i = 0; i < table->cells.count; i++) {
-        struct myr_str cell = table->cells.items[i];
-        if (cell.len == 0 && table->column_count == 1) {
-            myr_buf_put_lit(buf, "\"\""); /* a blank line would be no row at all */
-        }
-        if (table->columns[i % table->column_count].flags & MYR_COLUMN_NUMBER) {
-            myr_csv_put(buf, cell);
-        } else {
-            myr_csv_put_text(buf, cell);
-        }
-        myr_buf_putc(buf, (i + 1) % table->column_count ? ',' : '\n');
-    }
-}
-
-void myr_table_write(const struct myr_table *table, enum myr_format format, struct myr_buf *buf)
-{
-    MYR_ASSERT(table->cells.count % table->column_count == 0); /* whole rows */
-    switch (format) {
-    case MYR_FORMAT_TABLE:
-    case MYR_FORMAT_WIDE:
-        myr_table_write_screen(table, format, &(struct myr_screen){}, buf);
-        return;
-    case MYR_FORMAT_JSON:
-        write_json(table, buf);
-        return;
-    case MYR_FORMAT_YAML:
-        write_yaml(table, buf);
-        return;
-    case MYR_FORMAT_CSV:
-        write_csv(table, buf);
-        return;
     }
 }

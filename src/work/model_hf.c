@@ -5,17 +5,6 @@
 #include "model_hf_finish.h"
 #include "model_read.h"
 
-uint32_t myr_model_hf_count(void)
-{
-    return (uint32_t)myr_work_hf_family_count;
-}
-
-const char *myr_model_hf_name(uint32_t index)
-{
-    MYR_ASSERT(index < myr_work_hf_family_count);
-    return myr_work_hf_families[index].type;
-}
-
 /* The type must be one of the list to the letter: a near name may have other layers. */
 static int find_family(const struct myr_doc *doc, const struct hf_family **ret, struct myr_err *err)
 {

@@ -255,9 +255,6 @@ static void an_unknown_type_is_refused(void **state)
     (void)state;
     assert_refused(true, "{\n  \"model_type\": \"bert\"\n}",
                    "config.json:2:17: 'model_type' is 'bert', none of the 80 known ones");
-    for (uint32_t i = 1; i < myr_model_hf_count(); i++) {
-        assert_true(strcmp(myr_model_hf_name(i - 1), myr_model_hf_name(i)) < 0);
-    }
 }
 
 #define LLAMA                                                                      \

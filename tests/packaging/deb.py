@@ -72,7 +72,8 @@ def main():
         print(said.strip())
         packages = sorted(out.glob("*.deb"))
         names = [path.name.split("_")[0] for path in packages]
-        if [name for name in names if not name.endswith("-dbgsym")] != ["libmyriad-dev", "myriad"]:
+        if [name for name in names if not name.endswith("-dbgsym")] != [
+                "libmyriad-ccl0", "libmyriad-dev", "myriad"]:
             raise SystemExit(f"packages: {names}")
         for path in packages:
             tree.run("dpkg-deb", "-x", path, stage)
@@ -84,7 +85,7 @@ def main():
                 (installed / "var/lib/dpkg" / name).touch()
             tree.run("dpkg", f"--root={installed}", "--force-depends", "--install", *packages)
             listed = tree.run("dpkg", f"--root={installed}", "--get-selections")
-            for name in ("myriad", "libmyriad-dev"):
+            for name in ("myriad", "libmyriad-dev", "libmyriad-ccl0"):
                 if not any(line.split() == [name, "install"] or line.startswith(f"{name}:")
                            for line in listed.splitlines()):
                     raise SystemExit(f"dpkg does not know {name}:\n{listed}")

@@ -134,6 +134,26 @@ class Tree:
             said = run(f"{folder}/plan", self.file("share/doc/myriad/examples/h100-64.yaml"))
         self.expect(said.startswith("512 GPUs, "), "the user's program plans")
 
+    def check_ccl(self):
+        """The library that stands alone, by its own pkg-config file: two processes add up."""
+        pc = list(self.top.rglob("myriad-ccl.pc"))
+        self.expect(len(pc) == 1, "one myriad-ccl.pc")
+        environment = clean_environment(PKG_CONFIG_PATH=str(pc[0].parent))
+        flags = run("pkg-config", "--cflags", "--libs", "myriad-ccl", env=environment)
+        library = list(self.top.rglob("libmyriad-ccl.so.0"))[0].parent
+        with tempfile.TemporaryDirectory() as folder:
+            source = self.file("share/doc/myriad/examples/ccl/sum.c")
+            run("gcc", "-std=gnu17", "-Wall", "-Werror", source, *flags.split(), "-o",
+                f"{folder}/sum", env=environment)
+            there = clean_environment(LD_LIBRARY_PATH=str(library))
+            said = run(f"{folder}/sum", f"packaging-{os.getpid()}", "1", "3", env=there)
+            self.expect(said == "3 steps; 1 members in epoch 1\n", f"the example says {said!r}")
+            python = self.file("share/doc/myriad/python/myriad/ccl.py").parent.parent
+            said = run("python3", self.file("share/doc/myriad/examples/ccl/sum.py"),
+                       f"packaging-{os.getpid()}", "1", "3",
+                       env={**there, "PYTHONPATH": str(python), "PYTHONDONTWRITEBYTECODE": "1"})
+            self.expect(said == "3 steps; 1 members in epoch 1\n", f"from Python: {said!r}")
+
     def check(self):
         self.check_command()
         self.check_pages()
@@ -141,4 +161,5 @@ class Tree:
         self.check_units()
         self.check_documents()
         self.check_library()
+        self.check_ccl()
         return self.checks

@@ -40,7 +40,8 @@ ORDINAL = re.compile(
 
 # What a drawing says of itself.
 NOT_DRAWN = re.compile(r"\d+ of \d+ are not drawn")
-TICK = re.compile(r"([\d.]+) M [A-Z]{3}")
+TICK = re.compile(r"([\d.,]+) (?:M [A-Z]{3}|[万亿](?:元| [A-Z]{3}))")
+MONEY = re.compile(r"\d (?:M )?(?:CNY|USD|万|亿)")
 LEGEND = {"1 link of a pair", "thicker: 2, 4, 8 or more"}
 # Classes of a drawing's scales, legends and names.
 SCALE = {"axis", "key", "id", "on", "name"}
@@ -166,7 +167,7 @@ class Checker:
         text = text.strip()
         if "n" in css.split():
             return False  # a cell for numbers
-        if "td" in tags and (text in self.texts or self.translated):
+        if tags[-1] == "td" and (text in self.texts or self.translated):
             return True  # the whole cell is a name; translated ones are compared as a whole
         return all(word.strip(".…") in self.words or self.is_known_part(word)
                    for word in WORD.findall(text))
@@ -220,7 +221,7 @@ class Checker:
             if not re.search(r"\d", data) or "code" in tags or SCALE & set(css.split()):
                 continue
             if "svg" in tags and not path and TICK.fullmatch(data):
-                ticks.append(float(TICK.fullmatch(data).group(1)))
+                ticks.append(float(TICK.fullmatch(data).group(1).replace(",", "")))
                 continue
             if "svg" in tags:
                 known = self.translated or data in LEGEND
@@ -230,7 +231,7 @@ class Checker:
                 continue
             unit = texts[at + 1][0] if tags[-1] == "bdi" and at + 1 < len(texts) else ""
             problem = self.explained(data, path, unit) if path else None
-            if problem and self.is_name(data, tags, css) and "td" in tags:
+            if problem and tags[-1] == "td" and self.is_name(data, tags, css):
                 problem = None  # a part's name in a row that explains a number
             if not path and not self.is_name(data, tags, css):
                 problem = f"'{data.strip()}' in {tags[-2:]}: a number without a path"
@@ -243,8 +244,9 @@ class Checker:
 
 
 def drawings(text):
-    """The numbers of the drawings, text by text."""
-    return [digits(data) for data, _, tags, _ in Page(text).texts if "svg" in tags]
+    """The numbers of the drawings, text by text; money is counted in other units in Chinese."""
+    return [digits(data) for data, _, tags, _ in Page(text).texts
+            if "svg" in tags and not MONEY.search(data)]
 
 
 CASES = [

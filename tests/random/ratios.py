@@ -4,9 +4,10 @@
     tests/random/ratios.py MYRIAD [--seed N] [--count N] [--keep DIR]
 
 From a lower ratio to a higher one neither switches nor cables rise, nor, where every line has a
-price, the cost (in a room without its cables, whose lengths hang on where things stand); what was
-planned at the lower one is not refused at the higher one. A spec where something rises all the same
-needs a finding that explains it (EXPLAINS), and at most two of a hundred may have that.
+price, the cost (in a room not compared: its lengths of cables, and with them copper, hang on where
+things stand); what was planned at the lower one is not refused at the higher one. A spec where
+something rises all the same needs a finding that explains it (EXPLAINS), and at most two of a
+hundred may have that.
 """
 import argparse
 import collections
@@ -82,9 +83,8 @@ def plan(myriad, path, text):
 
 def figures(answer):
     networks = [row for row in answer["networks"].values() if row]
-    cost = answer["totals"]["cost"] if answer["totals"]["unpriced_lines"] == 0 else None
-    if answer["room"] and cost:
-        cost -= sum(row["total"] for row in answer["bom"] if "cable" in row["name"])
+    totals = answer["totals"]
+    cost = None if totals["unpriced_lines"] or answer["room"] else totals["cost"]
     return {"switches": sum(row["switches"]["total"] for row in networks),
             "cables": sum(row["cables"]["total"] for row in networks), "cost": cost}
 

@@ -289,7 +289,7 @@ static double number(const char *text, double otherwise)
 
 static struct options read_options(int argc, char **argv)
 {
-    struct options o = {.weight = 1.1, .miss = 0.02, .rounds = 30};
+    struct options o = {.weight = 0.6, .miss = 0.02, .rounds = 30};
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
         bool more = i + 1 < argc;

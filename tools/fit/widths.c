@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define CANDIDATES 48    /* measured runs of which none is nearer on every axis */
-#define GOAL       0.935 /* of samples inside; widths_check() says what is left of it on others */
+#define CANDIDATES 48   /* measured runs of which none is nearer on every axis */
+#define GOAL       0.92 /* of samples inside; widths_check() says what is left of it on others */
 #define ROUNDS     60
 
 struct sample {
@@ -31,6 +31,12 @@ static const double least[MYR_INTERVAL_COUNT] = {
     [MYR_INTERVAL_RELEASE] = 0.02,      [MYR_INTERVAL_GRID] = 0.005,
 };
 #define MOST 0.7
+
+/* Told by other rows than those of a fit: what is open, and trainers that no fit has seen. */
+static bool told_apart(int interval)
+{
+    return interval == MYR_INTERVAL_AXES_OPEN || interval == MYR_INTERVAL_FOREIGN;
+}
 
 static bool no_farther(const struct myr_fit_distance *a, const struct myr_fit_distance *b)
 {
@@ -158,7 +164,7 @@ static void descend(const struct samples *all, const struct myr_run *but,
     for (int round = 0; round < ROUNDS && step > 1.005; round++) {
         bool moved = false;
         for (int i = 0; i < MYR_INTERVAL_COUNT; i++) {
-            for (int up = 0; i != MYR_INTERVAL_AXES_OPEN && up < 2; up++) {
+            for (int up = 0; !told_apart(i) && up < 2; up++) {
                 double kept = widths[i], value = up ? kept * step : kept / step;
                 widths[i] = fmin(fmax(value, least[i]), MOST);
                 double got = loss_of(all, widths, but);
@@ -175,7 +181,7 @@ static void solve(const struct samples *all, const struct myr_run *but,
                   double widths[MYR_INTERVAL_COUNT])
 {
     for (int i = 0; i < MYR_INTERVAL_COUNT; i++) {
-        widths[i] = i == MYR_INTERVAL_AXES_OPEN ? widths[i] : fmax(least[i], 0.08);
+        widths[i] = told_apart(i) ? widths[i] : fmax(least[i], 0.08);
     }
     descend(all, but, widths);
     /* All of them by one factor, so that as many stay inside as are meant to. */
@@ -183,7 +189,7 @@ static void solve(const struct samples *all, const struct myr_run *but,
     for (int round = 0; round < 30; round++) {
         double by = (low + high) / 2;
         for (int i = 0; i < MYR_INTERVAL_COUNT; i++) {
-            scaled[i] = i == MYR_INTERVAL_AXES_OPEN ? widths[i] : widths[i] * by;
+            scaled[i] = told_apart(i) ? widths[i] : widths[i] * by;
         }
         if (share_inside(all, scaled, but) >= GOAL) {
             high = by;
@@ -192,7 +198,7 @@ static void solve(const struct samples *all, const struct myr_run *but,
         }
     }
     for (int i = 0; i < MYR_INTERVAL_COUNT; i++) {
-        widths[i] = i == MYR_INTERVAL_AXES_OPEN ? widths[i] : widths[i] * high;
+        widths[i] = told_apart(i) ? widths[i] : widths[i] * high;
     }
 }
 

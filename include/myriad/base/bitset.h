@@ -19,8 +19,6 @@ struct myr_bitset {
 };
 
 void myr_bitset_init(struct myr_bitset *set, struct myr_arena *arena, uint32_t size);
-void myr_bitset_clear(struct myr_bitset *set);
-uint32_t myr_bitset_count(const struct myr_bitset *set);
 /* The first member at or after 'from', or MYR_BITSET_NONE. */
 uint32_t myr_bitset_next(const struct myr_bitset *set, uint32_t from);
 

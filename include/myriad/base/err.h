@@ -70,7 +70,6 @@ MYR_PRINTF(2, 3)
 void myr_err_hint(struct myr_err *err, const char *fmt, ...);
 
 const char *myr_err_name(int code);
-const char *myr_err_text(int code);
 int myr_err_exit_code(int code);
 int myr_err_http_status(int code);
 

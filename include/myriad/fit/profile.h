@@ -73,17 +73,18 @@ struct myr_constant {
  * its own for dense models and for experts, and what open axes add; then what each unit of distance
  * from a measured run adds (myriad/fit/interval.h).
  */
-#define MYR_INTERVALS(X)            \
-    X(DENSE, "dense")               \
-    X(EXPERTS, "experts")           \
-    X(AXES_OPEN, "axes-open")       \
-    X(GPUS, "gpus")                 \
-    X(TOKENS, "tokens")             \
-    X(DEVICE, "device")             \
-    X(PRECISION, "precision")       \
-    X(EXPERT_COUNT, "expert-count") \
-    X(LINE, "trainer")              \
-    X(RELEASE, "release")           \
+#define MYR_INTERVALS(X)                                             \
+    X(DENSE, "dense")                                                \
+    X(EXPERTS, "experts")                                            \
+    X(AXES_OPEN, "axes-open")                                        \
+    X(FOREIGN, "foreign") /* a trainer of which no run was fitted */ \
+    X(GPUS, "gpus")                                                  \
+    X(TOKENS, "tokens")                                              \
+    X(DEVICE, "device")                                              \
+    X(PRECISION, "precision")                                        \
+    X(EXPERT_COUNT, "expert-count")                                  \
+    X(LINE, "trainer")                                               \
+    X(RELEASE, "release")                                            \
     X(GRID, "layout") /* doublings of the axes */
 
 enum myr_interval {

@@ -128,12 +128,12 @@ struct myr_part_cable {
 };
 
 struct myr_part_storage {
-    uint32_t disks;
     uint64_t disk_gb; /* decimal */
     const char *nic;
-    uint32_t nic_ports;
+    uint32_t disks, nic_ports, system_disks, system_disk_gb, metadata_disks, metadata_disk_gb;
     const char *software; /* service part that comes with each cluster of it, or NULL */
     double disk_read_mbytes, disk_write_mbytes, iops, metadata_ops; /* 0: a class value */
+    uint32_t processors, processor_cores, memory_gb;                /* 0: not known */
 };
 
 struct myr_part_ethernet {

@@ -26,6 +26,11 @@ struct myr_growth; /* plan/grow.h */
 void myr_plan_explain_tree(const struct myr_design *design, const struct myr_growth *next,
                            struct myr_answer *answer);
 
+struct myr_plan_targets; /* plan/report.h */
+
+/* Targets of acceptance beside them, below 'acceptance'. */
+void myr_plan_explain_targets(const struct myr_plan_targets *targets, struct myr_answer *answer);
+
 /*
  * The number of that path, or all below it; with "" every number of the tree. The list is in the
  * tree's order and lives in the answer's arena. MYR_ENOENT: there is no such number.

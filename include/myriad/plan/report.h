@@ -15,13 +15,32 @@
 struct myr_growth;
 struct myr_plan_listener;
 
+/*
+ * A target of acceptance that needs more than the plan (study/acceptance.h): shown below the tests,
+ * and explained as 'acceptance.KEY.target'.
+ */
+struct myr_plan_target {
+    const char *key, *test, *unit;
+    double value;
+    int digits;
+    const char *basis, *rule, *inputs;
+    const char *reach; /* how far it is from anything measured */
+};
+enum { MYR_PLAN_TARGETS_MAX = 24 };
+struct myr_plan_targets {
+    struct myr_plan_target items[MYR_PLAN_TARGETS_MAX];
+    const char *lacking[MYR_PLAN_TARGETS_MAX]; /* what has no target, and why */
+    uint32_t count, lacking_count;
+};
+
 /* What stands on its first lines besides; any of them may be NULL. */
 struct myr_plan_about {
     const struct myr_lang *lang; /* NULL: English */
     const char *date, *revision;
-    const char *spec;               /* the name of its file */
-    char digest[MYR_REPORT_DIGEST]; /* SHA-256 of the spec's bytes, or "" */
-    const struct myr_growth *next;  /* plan/grow.h: the phase after this one, or NULL */
+    const char *spec;                       /* the name of its file */
+    char digest[MYR_REPORT_DIGEST];         /* SHA-256 of the spec's bytes, or "" */
+    const struct myr_growth *next;          /* plan/grow.h: the phase after this one, or NULL */
+    const struct myr_plan_targets *targets; /* or NULL */
     const char *options; /* what else 'explain plan' needs to find the same: "--next later.yaml" */
     const struct myr_plan_listener *listener; /* hears of every file that is written */
     const char *labels; /* whose cable labels are printed: "all", a network, rack or device; NULL */

@@ -34,5 +34,3 @@ void myr_lang_done(struct myr_lang *lang);
 
 /* Without a table ('lang' is NULL) the text itself. */
 const char *myr_lang_say(const struct myr_lang *lang, const char *english);
-/* Whether the table knows it. */
-bool myr_lang_knows(const struct myr_lang *lang, const char *english);

@@ -1,11 +1,10 @@
 /*
- * table: rows for people and for programs from one description.
+ * table: rows for people, as aligned text.
  *
- * A table is filled cell by cell and then written as aligned text, JSON, YAML or CSV. Tables are
- * stable when piped: no colour, no truncation; width is measured in terminal columns (CJK is two).
- * An empty table is "[]" in JSON. Values keep their type: numbers are right-aligned for people
- * (with thousands separators, and as many decimals as the row that has most) and bare in JSON.
- * Null is "-" for people, null in JSON and YAML, empty in CSV. Every form ends with a line end.
+ * A table is filled cell by cell and then written. Tables are stable when piped: no colour, no
+ * truncation; width is measured in terminal columns (CJK is two). Numbers are right-aligned, with
+ * thousands separators, and as many decimals as the row that has most; null is "-". What programs
+ * read is written from the answer itself (answer.h).
  */
 #pragma once
 
@@ -27,7 +26,7 @@ extern const char *const myr_format_names[];
 #define MYR_FORMAT_COUNT 5
 
 enum myr_column_flags {
-    MYR_COLUMN_NUMBER = 1, /* right-aligned, bare in JSON */
+    MYR_COLUMN_NUMBER = 1, /* right-aligned, in groups of three */
     MYR_COLUMN_WIDE = 2,   /* shown to people only with -o wide */
     MYR_COLUMN_MIXED = 4,  /* of several units: each number with the digits that it has */
     MYR_COLUMN_MONEY = 8,  /* with cents or without, for all rows: never one digit of them */
@@ -53,11 +52,7 @@ void myr_table_done(struct myr_table *table);
 /* Cells go in from left to right; a row is complete after column_count of them. */
 void myr_table_str(struct myr_table *table, struct myr_str value);
 void myr_table_text(struct myr_table *table, const char *value); /* NULL: null */
-void myr_table_u64(struct myr_table *table, uint64_t value);
-void myr_table_i64(struct myr_table *table, int64_t value);
 void myr_table_double(struct myr_table *table, double value, int digits);
-
-void myr_table_write(const struct myr_table *table, enum myr_format format, struct myr_buf *buf);
 
 /* Where people read it. */
 struct myr_screen {
@@ -69,8 +64,8 @@ struct myr_screen {
  * The table for people, fitted to the screen: long texts and titles are broken between words, and
  * where that is not enough each row becomes a block of lines. No word is cut, nothing is left out.
  */
-void myr_table_write_screen(const struct myr_table *table, enum myr_format format,
-                            const struct myr_screen *screen, struct myr_buf *buf);
+void myr_table_write(const struct myr_table *table, enum myr_format format,
+                     const struct myr_screen *screen, struct myr_buf *buf);
 
 /* Terminal columns of UTF-8 text. */
 uint32_t myr_text_width(struct myr_str text);

@@ -145,7 +145,3 @@ struct myr_str myr_model_builtin_name(uint32_t index);
 bool myr_model_is_like(const struct myr_model *model, uint32_t index);
 /* The index of a name, whatever its case; -1: there is none. */
 int myr_model_builtin_index(struct myr_str name);
-
-/* The 'model_type's of config.json that are understood, in alphabetical order. */
-uint32_t myr_model_hf_count(void);
-const char *myr_model_hf_name(uint32_t index);

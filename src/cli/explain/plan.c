@@ -9,10 +9,12 @@
 #include "cli.h"
 #include "explain/explain.h"
 #include "myriad/plan/grow.h"
+#include "plan/plan.h"
 
 struct options {
     const char *next, *prices;
     struct myr_option_list catalogs;
+    struct cli_acceptance acceptance;
 };
 
 static const struct options defaults = {};
@@ -24,6 +26,7 @@ static const struct myr_option rows[] = {
     {CLI_ROW("prices", MYR_OPTION_PATH, "FILE", struct options, prices,
              "a price list, as given to 'myriad plan'"),
      .young = true},
+    CLI_ACCEPTANCE_ROWS(struct options, acceptance),
     CLI_LIST("catalog", "FILE", struct options, catalogs,
              "own parts and prices, added to the built-in ones"),
 };
@@ -36,7 +39,8 @@ const struct myr_command cli_explain_plan_command = {
         "PLAN is a spec or a design.myr; without it, design.myr of this folder. PATH names "
         "the number as 'myriad plan -o json' does: networks.compute.switches.leaf, "
         "power.facility_kw, bom.3.quantity; what the report shows besides is below 'report', "
-        "'next' and 'racks'. A PATH that holds several numbers lists them, without PATH all "
+        "'next', 'racks' and, with --acceptance, 'acceptance'. A PATH that holds several numbers "
+        "lists them, without PATH all "
         "are listed.",
     .example = "myriad explain plan examples/h100-64.yaml power.pue.value",
     CLI_OPTIONS(rows, defaults),
@@ -130,6 +134,7 @@ static int run(struct cli *cli, struct myr_err *err)
     MYR_CLEANUP(myr_catalog_done) struct myr_catalog catalog = {};
     MYR_CLEANUP(myr_design_close) struct myr_design design = {}, larger = {};
     struct myr_growth *next;
+    const struct myr_plan_targets *targets;
     if (named && access(plan, F_OK) != 0) {
         int rc = myr_err_set(err, MYR_ENOENT, "%s: no such file, and no design.myr here", first);
         myr_err_hint(err, "myriad explain plan SPEC %s", path);
@@ -137,12 +142,18 @@ static int run(struct cli *cli, struct myr_err *err)
     }
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
     MYR_TRY(read_plan(cli, &catalog, plan, &design, &larger, &next, err));
+    MYR_TRY(cli_acceptance_targets(cli, &catalog,
+                                   &((const struct options *)cli->options)->acceptance, &design,
+                                   &targets, err));
     /* The plan's own answer, built and not printed: paths are those of its keys. */
     struct myr_answer tree;
     struct myr_explained *all;
     uint32_t count;
     myr_answer_init(&tree, &cli->arena, "myriad.plan", 1);
     myr_plan_explain_tree(&design, next, &tree);
+    if (targets) {
+        myr_plan_explain_targets(targets, &tree);
+    }
     MYR_TRY(myr_plan_explain_path(&design, &tree, path, &all, &count, err));
     const struct myr_value *list = myr_answer_list(&cli->answer, "numbers");
     for (uint32_t i = 0; i < count; i++) {

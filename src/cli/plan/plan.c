@@ -17,6 +17,7 @@ struct options {
     bool explain;
     uint64_t crews, cables_a_day, devices_a_day;
     struct myr_option_list catalogs;
+    struct cli_acceptance acceptance;
 };
 
 static const char *const languages[] = {"en", "zh"};
@@ -51,6 +52,7 @@ static const struct myr_option rows[] = {
              "also write labels.html, cable labels to print with codes to scan: of all, or of one "
              "network, rack or device"),
      .young = true, CLI_PLAN_FILES},
+    CLI_ACCEPTANCE_ROWS(struct options, acceptance),
     CLI_FLAG("explain", struct options, explain, "print the rule and the inputs behind every line"),
     CLI_CREW_ROWS(struct options),
     CLI_LIST("catalog", "FILE", struct options, catalogs,
@@ -199,6 +201,14 @@ static const char *explain_options(struct cli *cli, const struct options *option
                            myr_answer_word(&cli->answer, base_name(words[i].value)));
         }
     }
+    if (options->acceptance.wanted) {
+        myr_buf_printf(&text, "%s--acceptance", text.len ? " " : "");
+    }
+    if (options->acceptance.model) {
+        myr_buf_printf(&text, " --model %s --batch %llu",
+                       myr_answer_word(&cli->answer, base_name(options->acceptance.model)),
+                       (unsigned long long)options->acceptance.batch);
+    }
     for (uint32_t i = 0; i < options->catalogs.count && (options->next || spec); i++) {
         myr_buf_printf(&text, "%s--catalog %s", text.len ? " " : "",
                        myr_answer_word(&cli->answer, base_name(options->catalogs.items[i])));
@@ -209,8 +219,8 @@ static const char *explain_options(struct cli *cli, const struct options *option
 /* Whose report it is. The spec's bytes are read again: they are what the digest is of. */
 static int write_all(struct cli *cli, const struct options *options,
                      const struct myr_design *design, const struct myr_start_text *start,
-                     const struct myr_growth *next, const struct myr_plan_listener *listener,
-                     struct myr_err *err)
+                     const struct myr_growth *next, const struct myr_plan_targets *targets,
+                     const struct myr_plan_listener *listener, struct myr_err *err)
 {
     MYR_CLEANUP(myr_lang_done) struct myr_lang lang = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
@@ -223,6 +233,7 @@ static int write_all(struct cli *cli, const struct options *options,
     MYR_TRY(myr_report_language(&cli->arena, languages[options->lang], &lang, &other, err));
     about.lang = other ? &lang : NULL;
     about.next = next;
+    about.targets = targets;
     about.options = explain_options(cli, options, file && strcmp(file, "-") != 0);
     if (!file) {
         myr_report_digest((struct myr_str){start->spec.data, start->spec.len}, about.digest);
@@ -276,6 +287,7 @@ static int run(struct cli *cli, struct myr_err *err)
     /* In the arena, with its memory; only a design that was mapped from a file is closed. */
     struct myr_design design = {};
     struct myr_growth *next;
+    const struct myr_plan_targets *targets;
     struct myr_price_file prices = {.path = options->prices};
     MYR_TRY(check_date(options->date, err));
     MYR_TRY(cli_catalog(&catalog, &cli->arena, &options->catalogs, err));
@@ -289,6 +301,7 @@ static int run(struct cli *cli, struct myr_err *err)
         myr_start_built(&design, &start);
     }
     MYR_TRY(plan_next(cli, options, &catalog, &prices, &design, &listener, &larger, &next, err));
+    MYR_TRY(cli_acceptance_targets(cli, &catalog, &options->acceptance, &design, &targets, err));
     if (options->out && options->crews) {
         /* Crews install all of it: growth from nothing has every device and cable in it. */
         struct myr_growth growth;
@@ -299,7 +312,7 @@ static int run(struct cli *cli, struct myr_err *err)
                                                        (uint32_t)options->devices_a_day},
                                err));
     } else if (options->out) {
-        MYR_TRY(write_all(cli, options, &design, &start, next, &listener, err));
+        MYR_TRY(write_all(cli, options, &design, &start, next, targets, &listener, err));
     }
     show(cli, options, &design, &larger, cli->operands.count ? NULL : &start);
     /* Files are written all the same. */

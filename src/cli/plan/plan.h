@@ -4,6 +4,7 @@
 #include "cli.h"
 #include "myriad/plan/grow.h"
 #include "myriad/plan/start.h"
+#include "myriad/study/acceptance.h"
 
 /* Far more than a design may have nodes for. */
 #define CLI_PLAN_GPUS_MAX 100000000
@@ -40,3 +41,27 @@ enum { CLI_CABLES_A_DAY = 100, CLI_DEVICES_A_DAY = 12 };
                 "devices that a crew stands up on a day"),                                      \
             .min = 1, .max = 28800, .needs = "crews"                                            \
     }
+
+/* Targets of acceptance (study/acceptance.h): options of 'plan' and 'explain plan'. */
+struct cli_acceptance {
+    bool wanted;
+    const char *model;
+    uint64_t batch;
+};
+#define CLI_ACCEPTANCE_ROWS(holder, of)                                              \
+    {CLI_ROW("acceptance", MYR_OPTION_FLAG, NULL, holder, of.wanted,                 \
+             "targets of acceptance that are simulated and fitted, for the report"), \
+     .young = true},                                                                 \
+        {CLI_ROW("model", MYR_OPTION_TEXT, "NAME", holder, of.model,                 \
+                 "with --acceptance: the model whose step is a target"),             \
+         .young = true, .needs = "acceptance"},                                      \
+    {                                                                                \
+        CLI_ROW("batch", MYR_OPTION_U64, "N", holder, of.batch,                      \
+                "with --model: sequences of a step"),                                \
+            .min = 1, .max = 1 << 24, .young = true, .needs = "model"                \
+    }
+/* NULL in 'ret' where none are wanted. */
+MYR_MUST_USE int cli_acceptance_targets(struct cli *cli, const struct myr_catalog *catalog,
+                                        const struct cli_acceptance *of,
+                                        const struct myr_design *design,
+                                        const struct myr_plan_targets **ret, struct myr_err *err);

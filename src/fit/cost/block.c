@@ -3,7 +3,9 @@
 #define ACCUMULATE_BYTES 6.0 /* a weight's gradient, added to what is kept: read, read, written */
 #define TORCH_FFN_SHARE  0.6 /* of what PyTorch reads and writes; caches hold the rest */
 #define TORCH_AUTOCAST   110 /* bytes a hidden element more, eager; compiled a quarter of it */
-#define COVER_PROCESSORS 24  /* that all-to-alls take while they are covered */
+#define SORT_DEEPEP      0.6
+#define SORT_HYBRIDEP    0.4
+#define DUALPIPE_SEEN    0.1
 #define COVER_LAUNCHES   1.1 /* of a layer against one by itself: streams wait for each other */
 #define OFFLOAD_SEEN     0.2 /* of activations' way to the host and back; the rest is behind */
 
@@ -168,6 +170,30 @@ static void dense_ffn(const struct fit_work *w, double width, struct fit_layer *
     }
 }
 
+/*
+ * Biases of experts have no place in grouped products. Each is multiplied by its token's weight and
+ * added in fp32, then joined and cast (28 bytes a hidden element); the activation before it clamps,
+ * shifts and weighs one operator at a time (34 bytes). A fused kernel reads and writes once.
+ */
+static double bias_passes(const struct fit_work *w, uint8_t grouped, double h, double f)
+{
+    return w->c[FIT_EXPERT_BIAS] * (28 * h + (grouped == MYR_GROUPED_FUSED ? 0 : 34 * f)) / 2;
+}
+
+/*
+ * Passes over a routed token: an all-to-all has it sorted by expert before it is sent and by source
+ * when it has come, and both again on the way back. DeepEP sends from where tokens lie, and sorts
+ * them once; HybridEP sorts while it sends.
+ */
+static double sort_passes(const struct fit_work *w)
+{
+    static const double shares[] = {[MYR_DISPATCH_ALL_TO_ALL] = 1,
+                                    [MYR_DISPATCH_DEEPEP] = SORT_DEEPEP,
+                                    [MYR_DISPATCH_HYBRIDEP] = SORT_HYBRIDEP,
+                                    [MYR_DISPATCH_GATHER] = SORT_DEEPEP};
+    return w->c[FIT_PERMUTE] * shares[w->recipe->of[MYR_CAPABILITY_DISPATCHER]];
+}
+
 /* Experts of a rank work on what the routers of its group send them: balanced, as trained for. */
 static void expert_products(const struct fit_work *w, double arrived, double etp,
                             struct fit_layer *layer)
@@ -177,7 +203,8 @@ static void expert_products(const struct fit_work *w, double arrived, double etp
     double h = w->model->hidden, f = moe->expert_hidden / etp;
     double experts = (double)moe->expert_count / w->layout->ep, rows = arrived / experts;
     double flops =
-        w->low_flops * w->c[grouped == MYR_GROUPED_LOOP ? FIT_GROUPED_LOOP : FIT_GROUPED];
+        w->low_flops *
+        fit_min(w->best, w->c[grouped == MYR_GROUPED_LOOP ? FIT_GROUPED_LOOP : FIT_GROUPED]);
     double matrices = w->model->gated ? 3 : 2, wide = (matrices - 1) * f;
     double inputs =
         products_s(w, experts, rows, h, wide, flops) + products_s(w, experts, rows, f, h, flops);
@@ -189,18 +216,10 @@ static void expert_products(const struct fit_work *w, double arrived, double etp
         products_s(w, experts, rows, wide, h, flops) + products_s(w, experts, rows, h, f, flops);
     layer->backward.terms[MYR_FIT_EXPERTS] += inputs + gradients;
     layer->weight_s += gradients;
-    /* A bias of each expert is added in a pass of its own: grouped products have no place for it.
-     */
     double fused = grouped == MYR_GROUPED_FUSED ? w->c[FIT_EXPERT_FUSED] : 1;
-    /* Read and written once where that is all; apart, with an activation of its own. */
-    double apart = grouped == MYR_GROUPED_FUSED ? 2 : w->c[FIT_EXPERT_BIAS];
-    double biases = w->model->ffn_bias ? apart * (h + wide) : 0;
-    /* Where tokens are sent by domain they are sorted on the way. */
-    double flex = w->recipe->of[MYR_CAPABILITY_DISPATCHER] == MYR_DISPATCH_ALL_TO_ALL
-                      ? 1
-                      : w->c[FIT_EXPERT_FLEX];
+    double biases = w->model->ffn_bias ? bias_passes(w, grouped, h, f) : 0;
     double moved = arrived *
-                   (h * w->c[FIT_PERMUTE] * flex + (matrices / 2) * f * w->c[FIT_FFN_PASSES] +
+                   (h * sort_passes(w) + (matrices / 2) * f * w->c[FIT_FFN_PASSES] +
                     w->cast_bytes * (h + f) / 2 + biases) *
                    2 * fused / w->bytes_per_s;
     layer->forward.terms[MYR_FIT_MEMORY] += moved;
@@ -211,20 +230,34 @@ static void expert_products(const struct fit_work *w, double arrived, double etp
     }
 }
 
+/*
+ * What is seen of all-to-alls. Another micro-batch covers them where the recipe says so, the other
+ * direction's with DualPipe, which is made for it. What is hidden takes processors from what hides
+ * it: as many as libraries are given by default, or by the presets of Megatron-Bridge (HybridEP).
+ */
+static double seen_share(const struct fit_work *w, uint8_t dispatcher)
+{
+    static const double processors[] = {[MYR_DISPATCH_ALL_TO_ALL] = 24,
+                                        [MYR_DISPATCH_DEEPEP] = 20,
+                                        [MYR_DISPATCH_HYBRIDEP] = 32,
+                                        [MYR_DISPATCH_GATHER] = 24};
+    bool both = w->layout->schedule == MYR_SCHEDULE_DUALPIPE;
+    if (!both && !w->recipe->of[MYR_CAPABILITY_EXPERT_OVERLAP]) {
+        return w->c[FIT_EXPERT_SEEN];
+    }
+    double seen = both ? DUALPIPE_SEEN : w->c[FIT_EXPERT_SEEN_OVERLAP];
+    double taken = processors[dispatcher] / w->it->device->sm_count;
+    return seen + fit_max(0, 1 - seen) * fit_min(1, taken);
+}
+
 static void experts(const struct fit_work *w, struct fit_layer *layer)
 {
     const struct myr_layout *layout = w->layout;
     const struct myr_moe *moe = &w->model->moe;
-    bool covered = w->recipe->of[MYR_CAPABILITY_EXPERT_OVERLAP];
     double etp = myr_layout_etp(layout);
     double own = w->tokens / layout->tp * moe->experts_per_token; /* tokens a rank sends */
-    double seen = w->c[covered ? FIT_EXPERT_SEEN_OVERLAP : FIT_EXPERT_SEEN];
     uint8_t dispatcher = w->recipe->of[MYR_CAPABILITY_DISPATCHER];
-    /* What is hidden takes processors from what hides it. */
-    seen += covered ? fit_max(0, 1 - seen) * COVER_PROCESSORS / w->it->device->sm_count : 0;
-    if (layout->schedule == MYR_SCHEDULE_DUALPIPE) {
-        seen = 0.1; /* the other direction's arithmetic covers it: that is what DualPipe is for */
-    }
+    double seen = seen_share(w, dispatcher);
     bool low = w->it->stack->low_dispatch && layout->precision != MYR_PRECISION_BF16;
     expert_products(w, own * etp, etp, layer);
     double token = w->tokens / layout->tp * w->model->hidden;
@@ -290,23 +323,35 @@ static double sum(struct fit_pass *pass)
     return pass->total;
 }
 
+/*
+ * What is launched for each expert of a layer: two products with weights of their own to look up
+ * and to keep, casts of what they read with scales found before or reordered; a bias in two steps.
+ */
+static double launches_each(const struct fit_work *w)
+{
+    static const double casts[] = {
+        [MYR_SCALES_CURRENT] = 6, [MYR_SCALES_MX] = 4,      [MYR_SCALES_BLOCKS] = 4,
+        [MYR_SCALES_NVFP4] = 4,   [MYR_SCALES_DELAYED] = 2, [MYR_SCALES_ROWS] = 4};
+    double cast = w->cast_bytes > 0 ? casts[w->recipe->of[MYR_CAPABILITY_SCALES]] : 0;
+    return 4 + cast + (w->model->ffn_bias ? 2 : 0);
+}
+
 /* A host that cannot launch kernels fast enough sets the pace, transfers included. */
 static void launch_bound(const struct fit_work *w, bool moe, struct fit_layer *layer)
 {
     bool eager = w->it->stack->era == MYR_ERA_EAGER;
-    bool fixed = w->recipe->of[MYR_CAPABILITY_TOKEN_DROP];
+    /* Libraries that send by domain tell the host what has come, whether tokens drop or not. */
+    bool fixed = w->recipe->of[MYR_CAPABILITY_TOKEN_DROP] &&
+                 w->recipe->of[MYR_CAPABILITY_DISPATCHER] == MYR_DISPATCH_ALL_TO_ALL;
     double host = w->c[eager ? FIT_LAUNCH_EAGER : FIT_LAUNCH_FUSED] * (w->layout->tp > 1 ? 1.1 : 1);
     if (w->layout->kernels != MYR_KERNELS_FUSED) {
         host = w->c[w->layout->kernels == MYR_KERNELS_EAGER ? FIT_TORCH_HOST
                                                             : FIT_TORCH_HOST_COMPILED];
     }
-    bool plain = w->recipe->of[MYR_CAPABILITY_DISPATCHER] == MYR_DISPATCH_ALL_TO_ALL;
-    host += moe ? w->c[fixed   ? FIT_EXPERT_LAUNCH_STATIC
-                       : plain ? FIT_EXPERT_LAUNCH
-                               : FIT_EXPERT_LAUNCH_FLEX]
-                : 0;
-    /* Grouped products, casts and biases are launched expert by expert. */
-    host += moe ? w->c[FIT_EXPERT_EACH] * w->model->moe.expert_count / w->layout->ep : 0;
+    host += moe ? w->c[fixed ? FIT_EXPERT_LAUNCH_STATIC : FIT_EXPERT_LAUNCH] : 0;
+    host +=
+        moe ? w->c[FIT_EXPERT_EACH] * launches_each(w) * w->model->moe.expert_count / w->layout->ep
+            : 0;
     host *= 1e-6 * (moe && w->recipe->of[MYR_CAPABILITY_EXPERT_OVERLAP] ? COVER_LAUNCHES : 1);
     switch (w->recipe->of[MYR_CAPABILITY_GRAPHS]) {
     case MYR_GRAPHS_FULL: /* the host launches once an iteration */
@@ -528,7 +573,7 @@ void fit_blocks_of(const struct myr_fit_case *it, const struct myr_layout *layou
     }
 }
 
-/* A question about kernels alone: no model, no layout but for the precision. */
+/* About kernels alone: no model, no layout but for the precision. */
 static struct fit_work bare(const struct myr_fit_case *it, const struct myr_layout *layout)
 {
     struct fit_work w = {.it = it, .layout = layout, .c = it->constants};

@@ -60,6 +60,7 @@ double fit_product_s(const struct myr_fit_case *it, enum myr_precision precision
 /* Distance in ranks of neighbours on each axis, and how many of a group share a domain. */
 struct fit_near {
     uint32_t at[MYR_FIT_LEVELS]; /* members of a group in one block of each level */
+    uint32_t domains;            /* scale-up domains that an expert group touches; 0: not told */
 };
 
 /* One for each axis that something is sent along, in the layout's order of ranks. */

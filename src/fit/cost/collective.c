@@ -25,7 +25,7 @@ static struct blocks blocks_of(const struct myr_fit_case *it)
 /* Members of a group that lie in one block. */
 static struct fit_near neighbours(const struct blocks *blocks, uint32_t members, uint64_t stride)
 {
-    struct fit_near near;
+    struct fit_near near = {};
     MYR_ASSERT(stride > 0);
     for (int i = 0; i < MYR_FIT_LEVELS; i++) {
         /* Members a stride apart fit a block as often as the stride goes into it. */
@@ -45,7 +45,7 @@ struct fit_near fit_near_of(const struct myr_fit_case *it, uint32_t members, uin
 /* As if the whole group lay in one domain. */
 struct fit_near fit_near_all(uint32_t members)
 {
-    struct fit_near near;
+    struct fit_near near = {};
     for (int i = 0; i < MYR_FIT_LEVELS; i++) {
         near.at[i] = members;
     }
@@ -77,6 +77,72 @@ struct fit_near fit_near_over(struct fit_near near, struct fit_near part)
         near.at[i] = count ? count : 1;
     }
     return near;
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/*
+ * Where no design says otherwise a job takes equal parts of the domains it needs, as schedulers of
+ * racks do: a group that fits one is never cut, a longer one is cut into equal parts.
+ */
+static struct fit_near cut_evenly(struct fit_near near, uint32_t members)
+{
+    uint32_t most = near.at[0];
+    while (members % most != 0) {
+        most--;
+    }
+    near.at[0] = most;
+    near.domains = members / most;
+    return near;
+}
+
+/*
+ * Ranks fill a design from its first node on, so that groups which do not divide a domain straddle
+ * two: of 64 in racks of 72 the second has 8 members in one and 56 in the next. The smallest part
+ * of any group sends most of what it has out over its own NICs, and the others wait for it.
+ */
+static struct fit_near cut_by_domains(struct fit_near near, uint32_t domain, uint32_t members,
+                                      uint64_t stride, uint64_t ranks)
+{
+    uint64_t span = members * stride, groups = ranks / span ? ranks / span : 1;
+    uint64_t different = domain / common_divisor(span, domain);
+    uint32_t whole = near.at[0], least = members, touched = 1;
+    for (uint64_t k = 0; k < different && k < groups; k++) {
+        uint64_t left = domain - k * span % domain, first = (left + stride - 1) / stride;
+        if (first >= members) {
+            continue;
+        }
+        uint32_t rest = members - (uint32_t)first, last = rest % whole ? rest % whole : whole;
+        uint32_t parts = 1 + (rest + whole - 1) / whole;
+        least = first < least ? (uint32_t)first : least;
+        least = last < least ? last : least;
+        touched = parts > touched ? parts : touched;
+    }
+    near.at[0] = least < whole ? least : whole;
+    near.domains = touched;
+    return near;
+}
+
+/* Of the groups of experts: every member sends to all others, so the smallest part decides. */
+static struct fit_near expert_near(const struct myr_fit_case *it, const struct blocks *blocks,
+                                   const struct myr_layout *layout, uint64_t stride)
+{
+    struct fit_near near = neighbours(blocks, layout->ep, stride);
+    if (near.at[0] >= layout->ep && layout->ep * stride <= blocks->gpus[0] && !it->topology) {
+        near.domains = 1;
+        return near;
+    }
+    return it->topology
+               ? cut_by_domains(near, blocks->gpus[0], layout->ep, stride, myr_layout_gpus(layout))
+               : cut_evenly(near, layout->ep);
 }
 
 /* Where the groups of every axis lie, from the order of ranks alone: no rank is looked at. */
@@ -113,7 +179,7 @@ struct fit_places fit_places_of(const struct myr_fit_case *it, const struct myr_
             expert_stride *= layout->pp;
             break;
         case MYR_AXIS_EP:
-            places.ep_near = neighbours(&domain, layout->ep, expert_stride);
+            places.ep_near = expert_near(it, &domain, layout, expert_stride);
             expert_stride *= layout->ep;
             break;
         default:
@@ -253,7 +319,7 @@ double fit_dispatch_s(const struct myr_fit_case *it, const struct myr_layout *la
         return 0;
     }
     struct fit_line plain = fit_collective_line(it, MYR_ALL_TO_ALL, members, near);
-    double n = members, here = near.at[0], domains = n / here;
+    double n = members, here = near.at[0], domains = near.domains ? near.domains : n / here;
     double inside = it->device->domain_bytes_per_s * it->constants[FIT_NVLINK];
     if (dispatcher == MYR_DISPATCH_ALL_TO_ALL || domains <= 1) {
         return fit_line_s(plain, copies * bytes);
@@ -266,8 +332,8 @@ double fit_dispatch_s(const struct myr_fit_case *it, const struct myr_layout *la
      * Copies that leave the domain, for a token: one to each other domain that has an expert of it.
      */
     double sent = (domains - 1) * (dispatcher == MYR_DISPATCH_GATHER ? 1 : 1 - none);
-    /* Scaled from the plain all-to-all, of whose K copies the share 1 - 1/D leaves. */
-    double away = sent / (copies * (1 - 1 / domains)) * plain.each_s * copies;
+    /* Scaled from the plain all-to-all, of whose K copies the share that lives elsewhere leaves. */
+    double away = sent / (1 - here / n) * plain.each_s;
     return plain.fixed_s + bytes * fit_max(away, copies * (here - 1) / n / inside);
 }
 

@@ -56,19 +56,19 @@
       "reads and writes of the hidden state in a layer, forward")                                  \
     X(FFN_PASSES, "passes.ffn", "1", 3, 1, 12, 0.4,                                                \
       "reads and writes of the widened state, forward")                                            \
-    X(BACKWARD_PASSES, "passes.backward", "1", 2.5, 0.8, 8.0, 0.3,                                 \
+    X(BACKWARD_PASSES, "passes.backward", "1", 2.0, 0.8, 8.0, 0.1,                                 \
       "traffic of memory-bound operators backward against forward")                                \
     X(EAGER_PASSES, "passes.unfused", "1", 1.5, 0.8, 4.0, 0.3,                                     \
       "traffic of memory-bound operators without fused kernels against with them")                 \
     X(VOCAB_PASSES, "passes.vocabulary", "B", 16, 4, 60, 0.5,                                      \
       "traffic of one logit, forward and backward")                                                \
-    X(CAST_FP8, "cast.fp8", "B", 4, 0.5, 20, 0.5,                                                  \
+    X(CAST_FP8, "cast.fp8", "B", 6, 0.5, 20, 0.2,                                                  \
       "traffic of one cast activation, fp8 with one scale a tensor")                               \
-    X(CAST_CURRENT, "cast.current", "B", 6, 0.5, 30, 0.4,                                          \
+    X(CAST_CURRENT, "cast.current", "B", 6, 0.5, 30, 0.2,                                          \
       "traffic of one cast activation, fp8 with a scale of its own each time")                     \
     X(CAST_TORCH, "cast.torch", "B", 12, 2, 40, 0.4,                                               \
       "traffic of one cast activation, fp8 in PyTorch")                                            \
-    X(CAST_MX, "cast.mx", "B", 4, 0.5, 30, 0.4,                                                    \
+    X(CAST_MX, "cast.mx", "B", 6, 0.5, 30, 0.2,                                                    \
       "traffic of one cast activation, fp8 with one scale a block")                                \
     X(LAUNCH_EAGER, "launch.eager", "us", 700, 200, 2500, 0.3,                                     \
       "least time of one layer forward that the host takes, early Megatron and DeepSpeed")         \
@@ -113,23 +113,20 @@
     X(EXPERT_LAUNCH_STATIC, "launch.experts-static", "us", 500, 5, 5000, 0.6,                      \
       "least time of an expert layer forward beyond a dense one, its sizes fixed "                 \
       "as tokens are dropped")                                                                     \
-    X(EXPERT_EACH, "launch.expert", "us", 60, 1, 1000, 0.6,                                        \
-      "least time of an expert layer forward for each expert of the rank: grouped products and "   \
-      "casts are launched one by one")                                                             \
+    X(EXPERT_EACH, "launch.expert", "us", 12, 1, 200, 0.6,                                         \
+      "time of one launch for one expert of the rank: products, casts and biases are launched "    \
+      "one "                                                                                       \
+      "by one")                                                                                    \
+    X(EXPERT_BIAS, "experts.bias", "1", 1, 0.3, 4, 0.3,                                            \
+      "traffic of experts' biases and of their activation against what is counted for it")         \
     X(LAUNCH_PARTS, "launch.parts", "1", 0.6, 0.05, 1.0, 0.4,                                      \
       "least time of a layer where graphs hold parts of it, against none")                         \
     X(STRAGGLER, "straggler", "1", 0.005, 0.0001, 0.04, 0.6, "spread of ranks' speed")             \
-    X(EXPERT_FLEX, "experts.flex", "1", 0.7, 0.2, 1.2, 0.3,                                        \
-      "passes over routed tokens where they are sent by domain, against expert by expert")         \
-    X(EXPERT_LAUNCH_FLEX, "launch.experts-flex", "us", 700, 5, 5000, 0.5,                          \
-      "least time of an expert layer forward beyond a dense one where tokens are sent by domain")  \
     X(PERMUTE, "experts.passes", "1", 8, 2, 60, 0.5,                                               \
       "reads and writes of one routed token, forward")                                             \
     X(EXPERT_FUSED, "experts.fused", "1", 0.5, 0.1, 1.0, 0.4,                                      \
       "traffic of routed tokens where products, activation and casts are one kernel, against "     \
       "apart")                                                                                     \
-    X(EXPERT_BIAS, "experts.bias", "1", 2, 0.5, 12, 0.5,                                           \
-      "passes over what an expert with biases makes, forward: its activation is not fused")        \
     X(TORCH_EAGER, "torch.hidden-eager", "B", 520, 100, 1500, 0.3,                                 \
       "traffic of one hidden element of a layer in a step, PyTorch eager")                         \
     X(TORCH_COMPILED, "torch.hidden-compiled", "B", 50, 10, 400, 0.4,                              \

@@ -183,8 +183,7 @@ struct myr_fit_spread myr_fit_spread(const struct myr_profiles *profiles,
     for (uint32_t i = 0; i < profiles->measured_count; i++) {
         const struct myr_measured *run = &profiles->measured[i];
         struct myr_fit_distance away = myr_fit_distance_of(profiles, &question, run);
-        away.axes[MYR_INTERVAL_LINE] += foreign; /* nothing of its kernels was fitted */
-        if (unknown & MYR_UNKNOWN_RELEASE) {     /* the release taken is not the one that runs */
+        if (unknown & MYR_UNKNOWN_RELEASE) { /* the release taken is not the one that runs */
             away.axes[MYR_INTERVAL_RELEASE] = 1;
         }
         double width = myr_fit_width(widths, experts, &away, &shares);
@@ -197,9 +196,12 @@ struct myr_fit_spread myr_fit_spread(const struct myr_profiles *profiles,
     MYR_ASSERT(least >= 0); /* a profile always has measured runs */
     /* Guessed axes widen every answer alike, so they do not choose the nearest run. */
     double open = unknown & MYR_UNKNOWN_AXES ? widths[MYR_INTERVAL_AXES_OPEN] : 0;
+    /* Nothing of its kernels was fitted: so far off are trainers and devices left out of all fits.
+     */
+    double strange = foreign ? widths[MYR_INTERVAL_FOREIGN] : 0;
     /* From the logarithm to a share of the time: nine times of ten it is inside of that. */
-    ret.share = fit_exp(sqrt(least * least + open * open)) - 1;
-    ret.most = most_of(widths, &ret.away, &shares);
+    ret.share = fit_exp(sqrt(least * least + open * open + strange * strange)) - 1;
+    ret.most = strange > least / 2 ? MYR_INTERVAL_LINE : most_of(widths, &ret.away, &shares);
     return ret;
 }
 

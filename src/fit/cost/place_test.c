@@ -149,9 +149,99 @@ static void early_groups_keep_to_their_rail_or_meet_between_rails(void **state)
     assert_near_to(moved_s(&it, MYR_SEND_RECEIVE, 64, 8), moved_s(&it, MYR_SEND_RECEIVE, 2, 8));
 }
 
+/* The smallest part of any expert group in a domain, and the most domains of one: rank by rank. */
+static void count_parts(uint32_t domain, const struct myr_layout *l, uint32_t *least,
+                        uint32_t *most)
+{
+    uint32_t ranks = (uint32_t)myr_layout_gpus(l), stride = myr_layout_etp(l);
+    *least = l->ep;
+    *most = 0;
+    for (uint32_t first = 0; first < ranks; first += l->ep * stride) {
+        uint32_t part = 0, touched = 0;
+        for (uint32_t i = 0; i < l->ep; i++) {
+            uint32_t rank = first + i * stride, at = rank / domain;
+            part++;
+            if (i + 1 == l->ep || (rank + stride) / domain != at) {
+                *least = part < *least ? part : *least;
+                part = 0;
+                touched++;
+            }
+        }
+        *most = touched > *most ? touched : *most;
+    }
+}
+
+static void expert_groups_that_straddle_domains_are_counted_as_they_lie(void **state)
+{
+    (void)state;
+    static const uint32_t domains[] = {8, 16, 32, 36, 64, 72, 144, 576};
+    struct myr_rng rng;
+    uint32_t straddled = 0;
+    myr_rng_init(&rng, 40, 0);
+    for (int round = 0; round < 3000; round++) {
+        struct myr_fit_topology racks = three_levels(1, 1, 1);
+        racks.levels[0].gpus = domains[myr_rng_below(&rng, 8)];
+        racks.levels[1].gpus = racks.levels[2].gpus = 0;
+        struct myr_fit_case it = on(&racks), alone = on(NULL);
+        it.domain_gpus = alone.domain_gpus = racks.levels[0].gpus;
+        struct myr_layout layout = myr_layout_default();
+        /* Ranks of a tensor group divide a domain; all else may lie anyhow. */
+        layout.tp = layout.etp = 1U << myr_rng_below(&rng, 3);
+        layout.ep = 2 + (uint32_t)myr_rng_below(&rng, 126);
+        layout.dp = layout.ep * (1 + (uint32_t)myr_rng_below(&rng, 12));
+        layout.pp = 1 + (uint32_t)myr_rng_below(&rng, 4);
+        uint32_t least, most;
+        count_parts(it.domain_gpus, &layout, &least, &most);
+        struct fit_near found = fit_places_of(&it, &layout).ep_near;
+        if (found.at[0] != least || found.domains != most) {
+            fail_msg("seed 40, round %d: ep %u x %u in domains of %u: %u in %u, %u in %u expected",
+                     round, layout.ep, layout.etp, it.domain_gpus, found.at[0], found.domains,
+                     least, most);
+        }
+        bool fits = layout.ep * layout.etp <= it.domain_gpus;
+        straddled += fits && most > 1;
+        /* Without a design groups that fit are whole, and longer ones in equal parts. */
+        found = fit_places_of(&alone, &layout).ep_near;
+        assert_int_equal(found.at[0] * found.domains, layout.ep);
+        assert_true(!fits || found.domains == 1);
+    }
+    assert_true(straddled > 300);
+}
+
+/* Of 64 in racks of 72 what leaves the rack is slower than what stays, whichever way it is sent. */
+static void a_straddling_group_costs_what_its_smallest_part_sends(void **state)
+{
+    (void)state;
+    struct myr_model experts;
+    assert_int_equal(myr_model_find(&arena, "deepseek-v3", &experts, NULL), MYR_OK);
+    struct myr_fit_topology racks = three_levels(1, 1, 1), wide = racks;
+    racks.levels[0].gpus = 72;
+    wide.levels[0].gpus = 64;
+    struct myr_fit_case cut = on(&racks), whole = on(&wide);
+    cut.model = whole.model = &experts;
+    cut.domain_gpus = 72;
+    whole.domain_gpus = 64;
+    struct myr_layout layout = myr_layout_default();
+    layout.dp = 256;
+    layout.ep = 64;
+    double nic = cut.device->nic_gbps / 8 * 1e9 * profiles.constants[FIT_NIC];
+    for (uint8_t how = MYR_DISPATCH_ALL_TO_ALL; how <= MYR_DISPATCH_HYBRIDEP; how++) {
+        double there =
+            fit_dispatch_s(&cut, &layout, how, fit_places_of(&cut, &layout).ep_near, 1e9);
+        double inside =
+            fit_dispatch_s(&whole, &layout, how, fit_places_of(&whole, &layout).ep_near, 1e9);
+        /* Eight copies, of which 56 of 64 leave; or one to the other rack, almost always. */
+        double copies = how == MYR_DISPATCH_ALL_TO_ALL ? 8 * 56.0 / 64 : 1 - 1.0 / 256;
+        assert_true(inside < there);
+        assert_true(there > copies * 1e9 / nic && there < 1.3 * copies * 1e9 / nic + 1e-3);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(expert_groups_that_straddle_domains_are_counted_as_they_lie),
+        cmocka_unit_test(a_straddling_group_costs_what_its_smallest_part_sends),
         cmocka_unit_test(the_slowest_level_that_a_group_leaves_sets_its_pace),
         cmocka_unit_test(groups_reach_as_far_as_their_ranks_lie),
         cmocka_unit_test(a_fabric_that_slows_nothing_costs_what_no_design_costs),

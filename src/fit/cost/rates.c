@@ -33,6 +33,8 @@ void fit_work_rates(struct fit_work *w)
         w->kernel *= 1 + w->c[FIT_POWER] * (device->power_w / device->usual_power_w - 1);
     }
     double share = sheet ? sheet_share(w, false) : w->c[gemm[g]];
+    /* Of a device that only a benchmark tells of nothing is told faster than its best product. */
+    w->best = sheet ? BENCHMARK_BF16 / w->c[FIT_GEMM_HOPPER] : 1e9;
     w->flops = device->bf16_flops * share * w->kernel;
     w->low_flops = w->flops;
     /* Devices that no run was measured on take the constant that a kernel sweep has pinned. */

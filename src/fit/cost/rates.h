@@ -16,6 +16,7 @@ struct fit_work {
     double bytes_per_s;      /* of memory, as reached */
     double depth;            /* half-rate inner dimension, for each FLOP/s */
     double passes;           /* factor on memory-bound traffic */
+    double best;             /* at most so much above that, whatever the kernel */
     double cast_bytes;       /* of one cast element; 0: nothing is cast */
     double tokens;           /* b * s / cp */
     struct fit_places places;

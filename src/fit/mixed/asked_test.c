@@ -18,9 +18,9 @@ static void no_more_partitions_are_solved_than_before(void **state)
         uint64_t batch_asked, layers_asked;
     } rows[] = {
         {"h100", "a100-80", {8, 8}, 64, 179, 304},
-        {"h100", "a100-40", {8, 16}, 96, 302, 608},
-        {"h800", "ascend-910b", {16, 8}, 48, 1047, 224},
-        {"h200", "h200", {8, 8}, 32, 4, 48},
+        {"h100", "a100-40", {8, 16}, 96, 302, 616},
+        {"h800", "ascend-910b", {16, 8}, 48, 1047, 232},
+        {"h200", "h200", {8, 8}, 32, 4, 56},
     };
     double priors[MYR_FIT_CONSTANTS_MAX] = {};
     uint32_t differ = 0;

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "fits.h"
 #include "myriad/plan.h"
 #include "myriad/plan/audit.h"
 
@@ -216,14 +217,3 @@ struct audit_link {
 };
 /* Names every rule that the link breaks; false when it breaks one. */
 bool audit_link_rules(struct audit *audit, const struct audit_link *link);
-bool audit_modules_agree(const struct myr_part *a, const struct myr_part *b);
-bool audit_cable_agrees(const struct myr_part *module, const struct myr_part *cable);
-
-/* A cage of a switch or of a NIC. */
-struct audit_cage {
-    const char *form, *top, *takes;
-    uint32_t lane_gbps;
-    const struct myr_speeds *lane_also;
-};
-struct audit_cage audit_cage_of(const struct myr_part *part);
-bool audit_cage_takes(const struct audit_cage *cage, const struct myr_part *module);

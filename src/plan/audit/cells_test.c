@@ -358,13 +358,17 @@ static struct myr_part module_of(void)
                                        .connector = "mpo"}};
 }
 
-#define TAKES(change, expected)                                                \
-    do {                                                                       \
-        struct myr_speeds also = {.items = {50, 25}, .count = 2};              \
-        struct myr_part m = module_of();                                       \
-        struct audit_cage c = {"osfp", "finned", "qsfp56 qsfp28", 100, &also}; \
-        change;                                                                \
-        assert_true(audit_cage_takes(&c, &m) == (expected));                   \
+#define TAKES(change, expected)                                   \
+    do {                                                          \
+        struct myr_speeds also = {.items = {50, 25}, .count = 2}; \
+        struct myr_part m = module_of();                          \
+        struct fit_socket c = {.form = "osfp",                    \
+                               .top = "finned",                   \
+                               .takes = "qsfp56 qsfp28",          \
+                               .lane_gbps = 100,                  \
+                               .lane_also = &also};               \
+        change;                                                   \
+        assert_true(fits_cage(&m, &c) == (expected));             \
     } while (0)
 
 static void a_cage_takes_what_has_its_form_top_and_lanes(void **state)
@@ -390,11 +394,11 @@ static void a_cage_takes_what_has_its_form_top_and_lanes(void **state)
     TAKES(m.optic.cage_lane_gbps = 200, false);
 }
 
-#define AGREE(change, expected)                                 \
-    do {                                                        \
-        struct myr_part a = module_of(), b = module_of();       \
-        change;                                                 \
-        assert_true(audit_modules_agree(&a, &b) == (expected)); \
+#define AGREE(change, expected)                           \
+    do {                                                  \
+        struct myr_part a = module_of(), b = module_of(); \
+        change;                                           \
+        assert_true(fits_light(&a, &b) == (expected));    \
     } while (0)
 
 static void modules_and_cables_agree_in_light_and_connector(void **state)
@@ -412,12 +416,12 @@ static void modules_and_cables_agree_in_light_and_connector(void **state)
     struct myr_part module = module_of();
     struct myr_part cable = {.kind = MYR_PART_CABLE,
                              .cable = {.medium = MYR_MEDIUM_MULTI, .connector = "mpo"}};
-    assert_true(audit_cable_agrees(&module, &cable));
+    assert_true(fits_end(&cable, &module));
     cable.cable.connector = "lc";
-    assert_false(audit_cable_agrees(&module, &cable));
+    assert_false(fits_end(&cable, &module));
     cable.cable.connector = "mpo";
     cable.cable.medium = MYR_MEDIUM_SINGLE;
-    assert_false(audit_cable_agrees(&module, &cable));
+    assert_false(fits_end(&cable, &module));
 }
 
 int main(void)

@@ -1,9 +1,8 @@
 /*
- * What fits what, read off the parts alone. The builder has its own predicate; this one judges
- * other people's choices.
+ * Which parts of a document meet: the cards and switches of a network, and which of them a module
+ * is for. What fits what is the builder's predicate (fits.c).
  */
 #include "audit/audit.h"
-#include "plan_internal.h"
 
 /* The first tier's, where tiers have different parts. */
 const struct myr_part *audit_switch(const struct audit *audit, uint32_t net)
@@ -55,79 +54,10 @@ const struct myr_part *audit_nic(const struct audit *audit, enum myr_net_id net,
     return part == MYR_PART_NONE ? NULL : audit_part(audit, part);
 }
 
-static bool text_eq(const char *a, const char *b)
-{
-    return a && b && myr_str_eq_nocase(myr_str_from(a), myr_str_from(b));
-}
-
-/* 'words' are separated by blanks; NULL has none. */
-static bool listed(const char *words, const char *word)
-{
-    size_t want = strlen(word);
-    for (const char *at = words; at && *at;) {
-        size_t len = strcspn(at, " ");
-        if (len == want && myr_str_eq_nocase((struct myr_str){at, len}, myr_str_from(word))) {
-            return true;
-        }
-        at += len + strspn(at + len, " ");
-    }
-    return false;
-}
-
-static bool has_speed(const struct myr_speeds *speeds, uint32_t gbps)
-{
-    for (uint32_t i = 0; i < speeds->count; i++) {
-        if (speeds->items[i] == gbps) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Tops and lanes count only where both sides state them. */
-bool audit_cage_takes(const struct audit_cage *cage, const struct myr_part *module)
-{
-    const struct myr_part_transceiver *optic = &module->optic;
-    bool form = text_eq(cage->form, optic->form) || listed(cage->takes, optic->form);
-    bool top = !cage->top || !optic->top || text_eq(cage->top, optic->top);
-    uint32_t lane = optic->cage_lane_gbps ? optic->cage_lane_gbps : optic->lane_gbps;
-    bool lanes =
-        !cage->lane_gbps || !lane || cage->lane_gbps == lane || has_speed(cage->lane_also, lane);
-    return form && top && lanes;
-}
-
-/* Of a switch or a card; nothing else has cages for modules. */
-struct audit_cage audit_cage_of(const struct myr_part *part)
-{
-    bool sw = part->kind == MYR_PART_SWITCH;
-    return (struct audit_cage){
-        .form = sw ? part->sw.form : part->nic.form,
-        .top = sw ? part->sw.top : part->nic.top,
-        .takes = sw ? part->sw.takes : part->nic.takes,
-        .lane_gbps = sw ? part->sw.lane_gbps : part->nic.lane_gbps,
-        .lane_also = sw ? &part->sw.lane_also : &part->nic.lane_also,
-    };
-}
-
-/* Lanes that the catalogue does not state agree with any. */
-bool audit_modules_agree(const struct myr_part *a, const struct myr_part *b)
-{
-    const struct myr_part_transceiver *x = &a->optic, *y = &b->optic;
-    bool lanes = !x->lane_gbps || !y->lane_gbps || x->lane_gbps == y->lane_gbps;
-    return x->medium == y->medium && x->wavelength_nm == y->wavelength_nm && lanes &&
-           text_eq(x->connector, y->connector);
-}
-
-bool audit_cable_agrees(const struct myr_part *module, const struct myr_part *cable)
-{
-    return module->optic.medium == cable->cable.medium &&
-           text_eq(module->optic.connector, cable->cable.connector);
-}
-
 /* In size and form; top and lanes may still be wrong. */
-static bool is_like(const struct audit_cage *cage, const struct myr_part *module, bool strict)
+static bool is_like(const struct fit_socket *cage, const struct myr_part *module, bool strict)
 {
-    return strict ? audit_cage_takes(cage, module) : text_eq(cage->form, module->optic.form);
+    return strict ? fits_cage(module, cage) : fits_text(cage->form, module->optic.form);
 }
 
 /* ANY where it suits both cages. */
@@ -137,8 +67,8 @@ enum audit_end audit_module_end(const struct audit *audit, const struct myr_part
     const struct myr_part *sw = audit_switch(audit, net);
     const struct myr_part *nic = audit_nic(audit, (enum myr_net_id)net, false);
     const struct myr_part_transceiver *optic = &module->optic;
-    struct audit_cage of_sw = sw ? audit_cage_of(sw) : (struct audit_cage){};
-    struct audit_cage of_nic = nic ? audit_cage_of(nic) : (struct audit_cage){};
+    struct fit_socket of_sw = sw ? fits_socket(sw, 0, 0) : (struct fit_socket){};
+    struct fit_socket of_nic = nic ? fits_socket(nic, 0, 0) : (struct fit_socket){};
     /* First what fits, then what only looks like it: a wrong one was meant for one of them too. */
     for (int strict = 1; strict >= 0; strict--) {
         bool for_sw = sw && sw->sw.cage_gbps == optic->cage_gbps && is_like(&of_sw, module, strict);

@@ -5,11 +5,6 @@
  */
 #include "audit/audit.h"
 
-static bool text_eq(const char *a, const char *b)
-{
-    return a && b && myr_str_eq_nocase(myr_str_from(a), myr_str_from(b));
-}
-
 /* A line that names no network may serve any. */
 static bool same_net(const struct audit_line *line, uint32_t net)
 {
@@ -31,7 +26,7 @@ static bool has_partner(const struct audit *audit, const struct audit_line *line
         }
         const struct myr_part *part = audit_part(audit, other->part);
         if (need->layer == MYR_LAYER_HOST && part->kind == MYR_PART_TRANSCEIVER) {
-            if (other->ends[need->net] != need->end && audit_modules_agree(module, part)) {
+            if (other->ends[need->net] != need->end && fits_light(module, part)) {
                 return true;
             }
         }
@@ -78,7 +73,7 @@ static int grade_cable(const struct audit *audit, const struct audit_line *line,
     const struct myr_part_cable *planned =
         need->fixed && need->part != MYR_PART_NONE ? &audit_part(audit, need->part)->cable : NULL;
     /* Other ends or another speed than planned: that is a cable for another place. */
-    if (planned && (!text_eq(planned->connector, cable->connector) ||
+    if (planned && (!fits_text(planned->connector, cable->connector) ||
                     (planned->gbps && cable->gbps && cable->gbps != planned->gbps))) {
         return -1;
     }

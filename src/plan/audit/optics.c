@@ -8,20 +8,7 @@
 
 static const char *const medium_names[] = {"copper", "multimode", "single-mode"};
 
-/* 'fits' lists the beginnings of the ids of the cards that a module is made for. */
-static bool card_listed(const char *fits, const char *id)
-{
-    for (const char *word = fits; word && *word;) {
-        size_t len = strcspn(word, " ");
-        if (len > 0 && strncmp(word, id, len) == 0) {
-            return true;
-        }
-        word += len + strspn(word + len, " ");
-    }
-    return !fits;
-}
-
-static const char *cage_words(struct audit *audit, const struct audit_cage *cage)
+static const char *cage_words(struct audit *audit, const struct fit_socket *cage)
 {
     return myr_arena_printf(audit->arena, "%s%s%s", cage->top ? cage->top : "",
                             cage->top ? " " : "", cage->form);
@@ -39,8 +26,8 @@ static const char *module_words(struct audit *audit, const struct myr_part *modu
 static bool check_cage(struct audit *audit, const struct audit_link *link,
                        const struct myr_part *host, const struct myr_part *module)
 {
-    struct audit_cage cage = audit_cage_of(host);
-    if (audit_cage_takes(&cage, module)) {
+    struct fit_socket cage = fits_socket(host, 0, 0);
+    if (fits_cage(module, &cage)) {
         return true;
     }
     audit_finding_text(
@@ -58,7 +45,7 @@ static bool check_nic(struct audit *audit, const struct audit_link *link)
     if (!check_cage(audit, link, nic, module)) {
         return false;
     }
-    if (!card_listed(module->optic.fits, nic->id)) {
+    if (!fits_host(module, nic->id)) {
         audit_finding_text(audit, "optic-host", link->where, module->optic.fits, nic->id,
                            "%s: %s is specified for %s, the NIC is %s", myr_net_names[link->net],
                            module->order, module->optic.fits, nic->order);
@@ -100,9 +87,8 @@ static bool light_arrives(const struct audit_link *link)
     const struct myr_part *b = link->fabric ? link->switch_optic : link->nic_optic;
     const struct myr_part *cable = link->cable;
     bool optical = !cable || !cable->cable.fixed_ends;
-    bool agrees = (!a || !b || audit_modules_agree(a, b)) &&
-                  (!a || !cable || audit_cable_agrees(a, cable)) &&
-                  (!b || !cable || audit_cable_agrees(b, cable));
+    bool agrees = (!a || !b || fits_light(a, b)) && (!a || !cable || fits_end(cable, a)) &&
+                  (!b || !cable || fits_end(cable, b));
     return !optical || agrees;
 }
 
@@ -233,8 +219,7 @@ static size_t best_end(const struct audit *audit, const size_t *lines, size_t co
          * What fits in all: partner, cable and reach. The first of the list stands in for them
          * where none does, and its fault is then told.
          */
-        if ((!with || audit_modules_agree(with, part)) &&
-            (!link->cable || audit_cable_agrees(part, link->cable)) &&
+        if ((!with || fits_light(with, part)) && (!link->cable || fits_end(link->cable, part)) &&
             reaches(part, link->length_m)) {
             return lines[i];
         }
@@ -315,8 +300,8 @@ static void judge_layer(struct audit *audit, const struct layer *layer)
 
 static bool nic_takes(const struct myr_part *nic, const struct myr_part *module)
 {
-    struct audit_cage cage = audit_cage_of(nic);
-    return audit_cage_takes(&cage, module) && card_listed(module->optic.fits, nic->id);
+    struct fit_socket cage = fits_socket(nic, 0, 0);
+    return fits_cage(module, &cage) && fits_host(module, nic->id);
 }
 
 /* The planner may take another card of the family: what any of them takes is then not judged. */

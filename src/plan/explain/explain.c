@@ -6,6 +6,7 @@
 #include "explain/tree.h"
 #include "figures/figures.h"
 #include "plan_internal.h"
+#include "report/report.h"
 
 /*
  * Paths, rules and inputs of the numbers of a plan, all read from its own tree. Three places know
@@ -131,6 +132,27 @@ static const struct myr_bom_row *line_of(const struct myr_design *design, const 
     return NULL;
 }
 
+/* "acceptance.step_s.target": what stands beside it in the tree says how it came about. */
+static bool explain_target(const struct myr_answer *answer, const char *path,
+                           struct myr_explained *ret)
+{
+    static const char head[] = "acceptance.", tail[] = ".target";
+    size_t len = strlen(path);
+    if (strncmp(path, head, sizeof(head) - 1) != 0 || len < sizeof(tail) ||
+        strcmp(path + len - sizeof(tail) + 1, tail) != 0) {
+        return false;
+    }
+    const char *object = myr_arena_strndup(answer->arena, path, len - sizeof(tail) + 1);
+    const struct myr_value *of = at_path(&answer->root, object);
+    const char *const keys[] = {"unit", "basis", "rule", "inputs"};
+    const char **const rets[] = {&ret->unit, &ret->basis, &ret->rule, &ret->inputs};
+    for (size_t i = 0; of && i < MYR_ARRAY_COUNT(keys); i++) {
+        struct myr_str text = myr_value_get(of, keys[i])->text;
+        *rets[i] = myr_arena_strndup(answer->arena, text.data, text.len);
+    }
+    return of != NULL;
+}
+
 /*
  * Where rules come from, the most exact first: the figure, the line of the bill, the table of
  * rules. False: nobody knows one, and the number is not listed.
@@ -155,6 +177,20 @@ static bool explain(const struct myr_design *design, struct myr_answer *answer, 
     if (line) {
         ret->rule = myr_design_str(design, line->rule);
         ret->inputs = myr_design_str(design, line->inputs);
+        return true;
+    }
+    if (explain_target(answer, path, ret)) {
+        return true;
+    }
+    static const char constants[] = "proposal.";
+    const char *source =
+        strncmp(path, constants, sizeof(constants) - 1) == 0
+            ? report_constant_source(answer->arena, path + sizeof(constants) - 1, &ret->unit)
+            : NULL;
+    if (source) {
+        ret->basis = "published";
+        ret->rule = source;
+        ret->inputs = "";
         return true;
     }
     const struct explain_rule *rule = explain_rule_of(path);

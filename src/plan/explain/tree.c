@@ -76,14 +76,9 @@ void myr_plan_explain_tree(const struct myr_design *design, const struct myr_gro
                            struct myr_answer *answer)
 {
     const struct myr_design_head *head = design->head;
-    uint64_t switches = 0;
     (void)myr_plan_answer(design, answer);
-    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
-        const struct myr_network *net = &design->networks[id];
-        switches += net->leaf + net->spine + net->core + net->access + net->aggregation;
-    }
     myr_answer_object(answer, "report");
-    myr_answer_u64(answer, "switches", switches);
+    myr_answer_u64(answer, "switches", report_switches(design));
     /* Groups may have different servers. */
     if (design->group_count == 0 && head->servers) {
         myr_answer_u64(answer, "gpus_per_server", head->gpus / head->servers);
@@ -94,9 +89,15 @@ void myr_plan_explain_tree(const struct myr_design *design, const struct myr_gro
     put_classes(design, answer);
     explain_put_drawn(design, answer);
     myr_answer_end(answer);
+    report_constants(design, answer);
     if (next) {
         myr_grow_phase(next, answer);
     }
+}
+
+void myr_plan_explain_targets(const struct myr_plan_targets *targets, struct myr_answer *answer)
+{
+    report_targets(targets, answer);
 }
 
 /* By name, as people know them. */

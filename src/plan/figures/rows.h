@@ -254,6 +254,16 @@
     X(ST_ONE_IOPS, "storage.server.iops", "", 0, "operations of one server", "of the part")        \
     X(ST_ONE_META, "storage.server.metadata_ops_per_s", "", 0,                                     \
       "metadata operations of one server", "of the part")                                          \
+    X(ST_CPUS, "storage.server.processors", "", 0, "processors of one server", "of the part")      \
+    X(ST_CORES, "storage.server.processor_cores", "", 0, "cores of a processor", "of the part")    \
+    X(ST_MEMORY, "storage.server.memory_gb", "GB", 0, "memory of one server", "of the part")       \
+    X(ST_SYS, "storage.server.system_disks", "", 0, "system disks of one server", "of the part")   \
+    X(ST_SYS_GB, "storage.server.system_disk_gb", "GB", 0, "one system disk", "of the part")       \
+    X(ST_META_DISKS, "storage.server.metadata_disks", "", 0, "metadata disks of one server",       \
+      "of the part")                                                                               \
+    X(ST_META_GB, "storage.server.metadata_disk_gb", "GB", 0, "one metadata disk", "of the part")  \
+    X(ST_DISKS, "storage.server.disks", "", 0, "data disks of one server", "of the part")          \
+    X(ST_DISK_GB, "storage.server.disk_gb", "GB", 0, "one data disk", "of the part")               \
     X(ST_STATE, "storage.checkpoint.state_gb", "GB", 1, "state of the model",                      \
       "parameters * 14 bytes: weights, master, moments")                                           \
     X(ST_WINDOW, "storage.checkpoint.window_s", "s", 1, "window of a checkpoint", "given")         \

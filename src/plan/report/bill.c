@@ -16,20 +16,21 @@ static void put_cost_chart(const struct report *report, const struct report_syst
     struct myr_bar_row rows[REPORT_SYSTEMS_MAX];
     struct myr_piece pieces[REPORT_SYSTEMS_MAX];
     MYR_CLEANUP(myr_buf_done) struct myr_buf svg = {};
-    char money[MYR_PLAN_MONEY_MAX];
     uint32_t used = 0;
-    const char *currency = myr_design_str(report->design, report->design->head->currency);
+    int64_t most = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        most = systems[i].cents > most ? systems[i].cents : most;
+    }
+    const struct report_unit unit = report_money_unit(report, most);
     /* Systems without a price would be bars of no length. */
     for (uint32_t i = 0; i < count; i++) {
         if (systems[i].cents <= 0) {
             continue;
         }
         const char *name = report_string(report, systems[i].name);
-        myr_plan_money(systems[i].cents, currency, money);
-        /* In millions, as the scale below the bars is. */
-        pieces[used] = (struct myr_piece){name, (double)systems[i].cents / 1e8, 0};
+        pieces[used] = (struct myr_piece){name, (double)systems[i].cents / (double)unit.cents, 0};
         rows[used] = (struct myr_bar_row){.name = name,
-                                          .words = myr_arena_printf(report->arena, "%s", money),
+                                          .words = report_money_said(report, systems[i].cents),
                                           .pieces = &pieces[used],
                                           .count = 1};
         used++;
@@ -40,7 +41,7 @@ static void put_cost_chart(const struct report *report, const struct report_syst
     /* One piece a bar: systems are compared, not their lines. */
     struct myr_bars bars = {
         .title = report_say(report, "Cost by system"),
-        .unit = myr_arena_printf(report->arena, "M %s", currency),
+        .unit = unit.name,
         .rows = rows,
         .count = used,
     };

@@ -4,87 +4,9 @@
 
 /*
  * What comes behind the purchase: delivery and who does what, acceptance, maintenance, spares, and
- * how a part is replaced. The work is the same for every cluster and stands here as rows; pieces
- * and spares are figures of the plan.
+ * how a part is replaced. The words are those of catalog/proposal; pieces and spares are figures of
+ * the plan.
  */
-
-struct step {
-    const char *what, *how, *who;
-};
-
-static const struct step delivery[] = {
-    {"room", "power, cooling, floor and trays are accepted before the first rack comes in",
-     "who owns the hall"},
-    {"racks and cables",
-     "racks in the order of the crews' sheets, trunks first; labels at both ends", "cabling crew"},
-    {"servers and switches", "unpacked, firmware at one level, serial numbers bound to the plan",
-     "supplier"},
-    {"network", "configuration exported from the plan; each cable verified against it",
-     "network engineer"},
-    {"storage", "pools laid out as planned; rates measured from all servers at once",
-     "storage engineer"},
-    {"hand-over", "acceptance tests signed, spares on the shelf, operators trained",
-     "supplier and customer"},
-};
-
-static const struct step acceptance[] = {
-    {"cabling", "'myriad verify' finds every link as planned, none slower, none with errors",
-     "network engineer"},
-    {"single server", "GPU diagnosis at the longest level, memory and links without errors",
-     "supplier"},
-    {"network", "collectives on all servers reach what 'myriad sim' foretells for the design",
-     "network engineer"},
-    {"training", "step time within the interval of 'myriad fit' for the agreed model",
-     "supplier and customer"},
-    {"storage", "read and write rates of the chapter on storage, all servers at once",
-     "storage engineer"},
-    {"failures",
-     "a leaf, a server, a power feed and a cooling unit are switched off in turn; jobs "
-     "resume",
-     "supplier and customer"},
-    {"power", "all GPUs at full load: racks, feeds and cooling stay below their limits",
-     "who owns the hall"},
-};
-
-static const struct step upkeep[] = {
-    {"cleaning", "dust filters and fans each quarter; connectors only with an inspection before",
-     "operator"},
-    {"inspection", "GPU temperatures, link errors and fan speeds each week, from telemetry",
-     "operator"},
-    {"software", "firmware and drivers twice a year, first on a few servers, then group by group",
-     "operator"},
-    {"prevention", "servers with rising errors are drained and tested before they stop a job",
-     "operator"},
-    {"backup", "configuration and job state each day; a restore is tried each quarter", "operator"},
-    {"climate", "temperature, humidity and, with liquid, quality of the coolant and leaks",
-     "who owns the hall"},
-};
-
-static const struct step replacing[] = {
-    {"find", "diagnosis names the part; jobs are checkpointed and the server drained", "operator"},
-    {"prepare", "spare of the same part and firmware, antistatic tools, warranty checked",
-     "operator"},
-    {"replace", "power off, cables labelled, part changed, cables back to the same ports",
-     "supplier or operator"},
-    {"prove", "the part is seen, diagnosis passes, links verified against the plan", "operator"},
-    {"return", "the server comes back to the pool; the spare is ordered anew", "operator"},
-};
-
-static void put_steps(const struct report *report, const char *title, const struct step *steps,
-                      size_t count)
-{
-    static const char *const heads[] = {"task", "what is done", "who"};
-    report_subheading(report, "%s", title);
-    report_table(report, heads, MYR_ARRAY_COUNT(heads));
-    for (size_t i = 0; i < count; i++) {
-        myr_page_row_begin(report->buf);
-        report_cell(report, steps[i].what);
-        report_cell(report, steps[i].how);
-        report_cell(report, steps[i].who);
-        myr_page_row_end(report->buf);
-    }
-    myr_page_table_end(report->buf);
-}
 
 /* A row for each kind of part that the plan has. */
 static void put_spares(const struct report *report)
@@ -123,16 +45,46 @@ static void put_spares(const struct report *report)
     myr_page_table_end(report->buf);
 }
 
-/* Designs of older programs tell nothing of spares. */
-void report_care(const struct report *report)
+/* What the planner alone cannot say, with how far each number reaches. */
+static void put_targets(const struct report *report)
 {
-    if (!myr_design_figure(report->design, "spares.restock_weeks")) {
+    static const char *const heads[] = {"test",    ">target",           "unit", "rests on", "rule",
+                                        "figures", "how far it reaches"};
+    const struct myr_plan_targets *targets = report->about->targets;
+    if (!targets) {
+        report_para(report, "Targets of collectives, training and stability are computed with "
+                            "'myriad plan SPEC --out DIR --acceptance'.");
         return;
     }
-    report_heading(report, "Delivery, acceptance and maintenance");
-    put_steps(report, "Delivery", delivery, MYR_ARRAY_COUNT(delivery));
-    put_steps(report, "Acceptance", acceptance, MYR_ARRAY_COUNT(acceptance));
-    put_steps(report, "Maintenance", upkeep, MYR_ARRAY_COUNT(upkeep));
-    put_spares(report);
-    put_steps(report, "Replacing a part", replacing, MYR_ARRAY_COUNT(replacing));
+    report_subheading(report, "Targets that are simulated and fitted");
+    report_table(report, heads, MYR_ARRAY_COUNT(heads));
+    for (uint32_t i = 0; i < targets->count; i++) {
+        const struct myr_plan_target *target = &targets->items[i];
+        report_row_of(report, "acceptance.%s.target", target->key);
+        report_cell(report, target->test);
+        report_number_cell(report, MYR_NUMBER(target->value, target->digits),
+                           "acceptance.%s.target", target->key);
+        myr_page_cell(report->buf, target->unit);
+        report_word(report, target->basis);
+        report_cell(report, target->rule);
+        report_cell(report, target->inputs);
+        report_cell(report, target->reach);
+        myr_page_row_end(report->buf);
+    }
+    myr_page_table_end(report->buf);
+    for (uint32_t i = 0; i < targets->lacking_count; i++) {
+        report_para(report, "Without a target: %s.", report_say(report, "%s", targets->lacking[i]));
+    }
+}
+
+void report_care(const struct report *report)
+{
+    report_chapter(report, "delivery");
+    put_targets(report);
+    report_chapter(report, "maintenance");
+    /* Designs of older programs tell nothing of spares. */
+    if (myr_design_figure(report->design, "spares.restock_weeks")) {
+        put_spares(report);
+    }
+    report_chapter(report, "spares");
 }

@@ -99,11 +99,10 @@ static bool is_cost(const struct report *report, const char *text)
 {
     struct report_system systems[REPORT_SYSTEMS_MAX];
     uint32_t count = report_systems(report->design, systems);
-    const char *currency = myr_design_str(report->design, report->design->head->currency);
-    char money[MYR_PLAN_MONEY_MAX];
     bool found = strstr(text, ": ") != NULL;
     for (uint32_t i = 0; i < count && !found; i++) {
-        found = strcmp(text, myr_plan_money(systems[i].cents, currency, money)) == 0;
+        found =
+            systems[i].cents > 0 && strcmp(text, report_money_said(report, systems[i].cents)) == 0;
     }
     return found;
 }

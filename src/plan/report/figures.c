@@ -245,6 +245,7 @@ void report_figures(const struct report *report)
                     marked(report, pue));
         put_kinds(report);
         put_choice(report);
+        report_chapter(report, "conditions");
         report_subheading(report, "Power");
         put_figures(report, "power.");
         report_subheading(report, "Cooling");
@@ -253,6 +254,8 @@ void report_figures(const struct report *report)
     if (report->design->head->storage_servers && find(report, "storage.gives.read_gbytes_per_s")) {
         report_heading(report, "Storage in figures");
         put_classes(report);
+        report_chapter(report, "storage");
+        report_subheading(report, "Figures of the storage");
         put_figures(report, "storage.");
     }
 }

@@ -59,11 +59,10 @@ static void put_tiles(const struct report *report)
     const struct myr_design *design = report->design;
     const struct myr_design_head *head = design->head;
     /* Sums over all networks, as 'totals' of the answer has them. */
-    uint64_t cables = 0, pieces = 0, switches = 0, unpriced = 0;
+    uint64_t cables = 0, pieces = 0, unpriced = 0;
     for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
         const struct myr_network *net = &design->networks[id];
         pieces += net->fibres;
-        switches += net->leaf + net->spine + net->core + net->access + net->aggregation;
         for (uint32_t layer = 0; layer < MYR_LAYER_COUNT; layer++) {
             cables += net->cables[layer];
         }
@@ -75,7 +74,8 @@ static void put_tiles(const struct report *report)
     myr_page_tiles_begin(report->buf);
     report_tile(report, "GPUs", report_counted(report, head->gpus, "gpus"));
     report_tile(report, "servers", report_counted(report, head->servers, "servers"));
-    report_tile(report, "switches", report_counted(report, switches, "report.switches"));
+    report_tile(report, "switches",
+                report_counted(report, report_switches(design), "report.switches"));
     report_tile(report, "cables", report_counted(report, cables, "totals.cables"));
     /* Of fibre or copper, a label each: to call all of them fibres would be to order too many. */
     report_tile(report, "pieces to pull", report_counted(report, pieces, "totals.fibres"));
@@ -151,8 +151,10 @@ void myr_plan_report(const struct myr_design *design, const struct myr_plan_abou
     MYR_CLEANUP(myr_buf_done) struct myr_buf svg = {};
     uint32_t pictures = 0;
     struct report_paths paths = {};
-    struct report report = {design, about, &arena, buf, &pictures, &paths};
+    struct myr_answer tree;
+    struct report report = {design, about, &arena, buf, &pictures, &paths, &tree};
     myr_arena_init(&arena);
+    report_tree(design, about->targets, &arena, &tree);
     /* Page and drawings share one count of pictures and one list of marks. */
     myr_page_begin_in(buf, about->lang ? about->lang->name : "en",
                       myr_design_str(design, design->head->name));
@@ -160,6 +162,7 @@ void myr_plan_report(const struct myr_design *design, const struct myr_plan_abou
     put_paths(&report);
     put_tiles(&report);
     report_summary(&report);
+    report_chapter(&report, "scope");
     report_networks(&report);
     report_heading(&report, "Topology");
     myr_plan_svg(design, &svg);
@@ -167,8 +170,10 @@ void myr_plan_report(const struct myr_design *design, const struct myr_plan_abou
     report_bill(&report);
     report_room(&report);
     report_figures(&report);
+    report_chapter(&report, "cold-plate");
     report_care(&report);
     report_next(&report);
+    report_chapter(&report, "terms");
     report_findings(&report);
     report_origins(&report);
     if (about->digest[0]) {

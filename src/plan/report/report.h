@@ -19,6 +19,7 @@ struct report {
     struct myr_buf *buf;                /* the page */
     uint32_t *pictures;                 /* so many are in it */
     struct report_paths *paths;
+    const struct myr_answer *tree; /* report_tree() */
 };
 
 /*
@@ -48,6 +49,9 @@ MYR_PRINTF(3, 4)
 void report_para_of(const struct report *report, const char *path, const char *fmt, ...);
 /* For what a reader looks for first. */
 void report_tile(const struct report *report, const char *english, const char *text);
+/* Several words of one text, each in the report's language; what parts them there, and here. */
+const char *report_words(const struct report *report, const char *words, const char *separator,
+                         const char *between);
 /* A string of the design in the report's language. */
 const char *report_string(const struct report *report, uint32_t string);
 /* Cells of a table. */
@@ -81,6 +85,12 @@ const char *report_drawn_paths(const struct report *report, struct report_drawn 
 const char *report_number(const struct report *report, uint64_t number);
 /* For sentences: "48.68 M CNY", in Chinese "4,868.11 万元". */
 const char *report_money_said(const struct report *report, int64_t cents);
+/* What a scale up to so much counts in: "M CNY", in Chinese "万元" or "亿元". */
+struct report_unit {
+    const char *name;
+    int64_t cents; /* of one */
+};
+struct report_unit report_money_unit(const struct report *report, int64_t cents);
 /* "48,681,100", or "-" where none is known. */
 const char *report_money(const struct report *report, int64_t cents);
 
@@ -102,6 +112,8 @@ uint32_t report_systems(const struct myr_design *design,
 /* Each writes its heading and all below it; one without anything to say writes nothing. */
 void report_summary(const struct report *report);
 void report_care(const struct report *report);
+/* One of catalog/proposal, by its name there. */
+void report_chapter(const struct report *report, const char *name);
 void report_networks(const struct report *report);
 void report_bill(const struct report *report);
 void report_room(const struct report *report);
@@ -111,3 +123,20 @@ void report_power_tiles(const struct report *report);
 void report_findings(const struct report *report);
 void report_next(const struct report *report);
 void report_origins(const struct report *report);
+
+/* --- catalog/proposal, and its numbers, which are no plan's (constants.c) */
+
+const struct myr_doc *report_document(struct myr_arena *arena, const char *key);
+
+/* All that words may name: the plan's answer, 'report', 'proposal' and 'acceptance'. */
+void report_tree(const struct myr_design *design, const struct myr_plan_targets *targets,
+                 struct myr_arena *arena, struct myr_answer *ret);
+/* Of all networks. */
+uint64_t report_switches(const struct myr_design *design);
+/* The object 'acceptance'. */
+void report_targets(const struct myr_plan_targets *targets, struct myr_answer *answer);
+/* The object 'proposal'. */
+void report_constants(const struct myr_design *design, struct myr_answer *answer);
+/* Where one of them is from; NULL: there is none of that name. */
+const char *report_constant_source(struct myr_arena *arena, const char *name,
+                                   const char **ret_unit);

@@ -7,6 +7,20 @@
  * shaped as they are. Each number keeps the path that it has where it is told in full.
  */
 
+struct report_unit report_money_unit(const struct report *report, int64_t cents)
+{
+    const char *currency = myr_design_str(report->design, report->design->head->currency);
+    const struct myr_lang *lang = report->about->lang;
+    if (!lang || strcmp(lang->name, "zh") != 0) {
+        return (struct report_unit){myr_arena_printf(report->arena, "M %s", currency), 100000000};
+    }
+    bool large = cents >= INT64_C(10000000000);
+    bool yuan = strcmp(currency, "CNY") == 0;
+    return (struct report_unit){myr_arena_printf(report->arena, "%s%s%s", large ? "亿" : "万",
+                                                 yuan ? "" : " ", yuan ? "元" : currency),
+                                large ? INT64_C(10000000000) : 1000000};
+}
+
 /* "176.5 M CNY"; in Chinese in 万元 and 亿元, as offers are written there. */
 const char *report_money_said(const struct report *report, int64_t cents)
 {
@@ -16,17 +30,16 @@ const char *report_money_said(const struct report *report, int64_t cents)
     if (!lang || strcmp(lang->name, "zh") != 0) {
         return myr_arena_printf(report->arena, "%s", myr_plan_money(cents, currency, text));
     }
-    bool yuan = strcmp(currency, "CNY") == 0;
-    int64_t unit = cents >= INT64_C(10000000000) ? INT64_C(10000000000) : 1000000; /* 亿, 万 */
     if (cents < 1000000) {
         return myr_arena_printf(report->arena, "%s %s",
                                 myr_u64_grouped(((uint64_t)cents + 50) / 100, whole),
-                                yuan ? "元" : currency);
+                                strcmp(currency, "CNY") == 0 ? "元" : currency);
     }
-    uint64_t hundredths = ((uint64_t)cents + (uint64_t)unit / 200) / ((uint64_t)unit / 100);
-    return myr_arena_printf(report->arena, "%s.%02u %s%s", myr_u64_grouped(hundredths / 100, whole),
-                            (unsigned)(hundredths % 100), unit > 1000000 ? "亿" : "万",
-                            yuan ? "元" : myr_arena_printf(report->arena, " %s", currency));
+    const struct report_unit unit = report_money_unit(report, cents);
+    uint64_t one = (uint64_t)unit.cents;
+    uint64_t hundredths = ((uint64_t)cents + one / 200) / (one / 100);
+    return myr_arena_printf(report->arena, "%s.%02u %s", myr_u64_grouped(hundredths / 100, whole),
+                            (unsigned)(hundredths % 100), unit.name);
 }
 
 /* ---- findings ---- */
@@ -130,12 +143,11 @@ static void put_unpriced(const struct report *report)
     }
 }
 
-/* Several words of one figure, each in the report's language; what parts them there, and here. */
-static const char *words_said(const struct report *report, enum figure_id id, const char *separator,
-                              const char *between)
+const char *report_words(const struct report *report, const char *words, const char *separator,
+                         const char *between)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf text = {};
-    const char *rest = plan_figure_text(report->design, id);
+    const char *rest = words;
     while (*rest) {
         const char *end = strstr(rest, separator);
         size_t len = end ? (size_t)(end - rest) : strlen(rest);
@@ -156,9 +168,10 @@ static void put_money(const struct report *report)
     if (!plan_any_price(design->bom, design->bom_count)) {
         report_para(report, "No line of the bill has a price.");
     } else if (plan_figure_text(design, FIG_PRICED_LACK)[0]) {
-        report_para_of(report, "totals.priced.lacking",
-                       "There is no price of the whole; main lines without one: %s.",
-                       words_said(report, FIG_PRICED_LACK, "; ", " · "));
+        report_para_of(
+            report, "totals.priced.lacking",
+            "There is no price of the whole; main lines without one: %s.",
+            report_words(report, plan_figure_text(design, FIG_PRICED_LACK), "; ", " · "));
     } else {
         report_para(report, "Price: %s.",
                     report_value(report, report_money_said(report, design->head->total_cents),
@@ -176,8 +189,9 @@ static void put_money(const struct report *report)
                     money_of(report, "totals.priced.estimate_high"));
     }
     if (plan_figure_text(design, FIG_PRICED_SUPPLIED)[0]) {
-        report_para(report, "Supplied by others, and not in the price: %s.",
-                    words_said(report, FIG_PRICED_SUPPLIED, ", ", ", "));
+        report_para(
+            report, "Supplied by others, and not in the price: %s.",
+            report_words(report, plan_figure_text(design, FIG_PRICED_SUPPLIED), ", ", ", "));
     }
     if (plan_figure_of(design, FIG_PRICED_LEAD) > 0) {
         report_para(report, "The longest delivery that a price states takes %s weeks.",

@@ -85,16 +85,20 @@ static struct port_at place_of(struct room *room, uint32_t device, uint32_t at)
     return (struct port_at){rack->x_mm + (int64_t)rack->hall * 1000000000, rack->y_mm, at};
 }
 
+/* Not on one row of switches, where all ways are alike. */
+bool room_deals_managed(const struct room *room)
+{
+    const struct net_plan *net = &room->plan->nets[MYR_NET_OOB];
+    uint32_t slots = net->present ? ceil_div(net->managed, net->nic_ports) : 0;
+    return !room->plan->managed_place && slots > 0 &&
+           net->nodes % net->out.leaf_down + slots > net->out.leaf_down;
+}
+
 void room_deal_managed(struct room *room)
 {
     struct plan *plan = room->plan;
     const struct net_plan *net = &plan->nets[MYR_NET_OOB];
     uint32_t homes = net->nic_ports, each = net->out.leaf_down, count = 0;
-    /* On one row of switches all ways are alike. */
-    uint32_t slots = net->present ? ceil_div(net->managed, homes) : 0;
-    if (plan->managed_place || slots == 0 || net->nodes % each + slots <= each) {
-        return;
-    }
     struct port_at *ports = MYR_ARENA_NEW(room->arena, struct port_at, net->managed);
     for (uint32_t i = 0; i < net->host_class_count; i++) {
         const struct host_class *hosts = &net->hosts[i];

@@ -52,12 +52,19 @@ static int put(struct room *room, uint32_t device, uint32_t target, struct myr_e
     return MYR_OK;
 }
 
-/* In the order of devices, those that have no rack yet. */
-static int put_devices(struct room *room, bool (*wanted)(uint32_t kind), struct myr_err *err)
+/* Bits of networks. */
+enum { OOB = 1U << MYR_NET_OOB, ALL = (1U << MYR_NET_COUNT) - 1 };
+
+/* In the order of devices, those of these networks that have no rack yet. */
+static int put_devices(struct room *room, bool (*wanted)(uint32_t kind), uint32_t networks,
+                       struct myr_err *err)
 {
     const struct myr_design *design = &room->plan->design;
     for (uint32_t i = design->head->first_storage; i < design->device_count; i++) {
-        if (room->device_rack[i] == MYR_NONE && wanted(design->place[i].kind)) {
+        /* Hosts are of no network, or of several. */
+        uint32_t kind = design->place[i].kind;
+        bool of_these = is_host(kind) || networks >> design->place[i].net & 1;
+        if (room->device_rack[i] == MYR_NONE && wanted(kind) && of_these) {
             /* Switches stand among what hangs on them, hosts near the middle of the first building.
              */
             bool middle = is_host(design->place[i].kind);
@@ -163,13 +170,40 @@ int room_rest(struct room *room, struct myr_err *err)
     for (uint32_t i = 0; i < room->plan->nodes; i++) {
         room->device_rack[design->head->first_node + i] = room->server_rack[i / nodes];
     }
-    MYR_TRY(put_devices(room, is_host, err));
+    MYR_TRY(put_devices(room, is_host, ALL, err));
     room_strips_about(room);
-    room_deal_managed(room);
+    /* Management ports are dealt out by where switches stand; so these stand first, and leave the
+     * places for access switches free. */
+    bool deals = room_deals_managed(room);
+    uint32_t first = deals ? ALL & ~OOB : ALL;
     room_reserve(room, true);
-    MYR_TRY(put_devices(room, is_lower, err));
-    MYR_TRY(put_devices(room, is_upper, err));
+    MYR_TRY(put_devices(room, is_lower, first, err));
+    if (deals) {
+        room_reserve(room, false);
+        MYR_TRY(put_devices(room, is_upper, first, err));
+        room_deal_managed(room);
+        room_reserve(room, true);
+        MYR_TRY(put_devices(room, is_lower, OOB, err));
+    }
+    MYR_TRY(put_devices(room, is_upper, ALL, err));
     return put_items(room, err);
+}
+
+int room_deal_again(struct room *room, struct myr_err *err)
+{
+    const struct myr_design *design = &room->plan->design;
+    for (uint32_t i = design->head->first_storage; i < design->device_count; i++) {
+        uint32_t kind = design->place[i].kind;
+        if (design->place[i].net == MYR_NET_OOB && (is_lower(kind) || is_upper(kind))) {
+            struct load need = room_load(room, i);
+            room_give(&room->racks[room->device_rack[i]], &need);
+            room->device_rack[i] = MYR_NONE;
+        }
+    }
+    room->plan->managed_place = NULL;
+    room_deal_managed(room);
+    MYR_TRY(put_devices(room, is_lower, OOB, err));
+    return put_devices(room, is_upper, OOB, err);
 }
 
 /* Whether a switch stands in the middle of the servers of its rack. */

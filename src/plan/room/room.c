@@ -142,8 +142,15 @@ static uint32_t reserve_every(const struct room *room)
     left.units -= room->server.units * room->per_rack;
     left.grams -= room->server.grams * room->per_rack;
     uint32_t switches = room_fits(&room->server, &need);
+    /* Access switches of a million nodes, of all networks that have some. */
+    uint64_t share = 0;
+    for (uint32_t id = 0; id < MYR_NET_COUNT; id++) {
+        const struct net_plan *net = &room->plan->nets[id];
+        share +=
+            net->present && net->out.access ? 1000000ULL * net->nic_ports / net->out.leaf_down : 0;
+    }
     /* As many of them as a server's place holds, half of their ports for what is no node. */
-    uint32_t nodes = oob->out.leaf_down * switches / 2;
+    uint32_t nodes = (uint32_t)(1000000ULL * switches / share / 2);
     uint32_t every = nodes / (room->per_rack * room->plan->server->server.nodes);
     return room_fits(&left, &need) > 0 || oob->out.access < 2 ? 0 : every < 2 ? 2 : every;
 }

@@ -193,7 +193,11 @@ void room_units(struct room *room);
 uint32_t room_middle_of(struct room *room, uint32_t device);
 /* managed.c: management ports of what has its place, each to a switch that is near. Once: all other
  * placements keep these. */
+bool room_deals_managed(const struct room *room);
 void room_deal_managed(struct room *room);
+/* Deals out anew what was dealt for another placement, and puts the switches anew; an error where
+ * one of them fits nowhere. */
+MYR_MUST_USE int room_deal_again(struct room *room, struct myr_err *err);
 
 /* Keeps places open for access switches where servers fill racks to the last, or opens them. */
 void room_reserve(struct room *room, bool open);

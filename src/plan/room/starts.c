@@ -231,6 +231,22 @@ static void anneal_starts(struct room *room)
     put_back(room, &all.best);
 }
 
+/* Management ports were dealt out for the first placement; the last may have moved far from it. */
+static void deal_again(struct room *room)
+{
+    uint32_t *dealt = room->plan->managed_place;
+    if (!dealt) {
+        return;
+    }
+    struct placed before = {.mm = cables_mm(room)};
+    keep(room, &before);
+    if (room_deal_again(room, NULL) < 0 || cables_mm(room) >= before.mm) {
+        room->plan->managed_place = dealt;
+        put_back(room, &before);
+        room_wire_again(room);
+    }
+}
+
 /* Aligned placements have one way, shortest ones begin at the best starts. */
 int room_place_all(struct room *room, struct myr_err *err)
 {
@@ -244,6 +260,9 @@ int room_place_all(struct room *room, struct myr_err *err)
      * what stands in the middle of its rack stays there. */
     if (shortest && !room->plan->rough && !room->in_racks) {
         anneal_starts(room);
+    }
+    if (shortest) {
+        deal_again(room);
     }
     return MYR_OK;
 }

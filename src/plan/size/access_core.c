@@ -1,21 +1,10 @@
-#include "plan_internal.h"
+#include "size/clos.h"
 
 /*
  * A third tier above access and aggregation, for networks of thousands of nodes. Access switches
  * stand in blocks: each has one uplink to every aggregation switch of its block. Aggregation switch
  * i of every block meets the cores of group i, as in a fabric of pods.
  */
-
-/* Of a number, from 'at_least' on; 0 where there is none. */
-static uint32_t smallest_divisor(uint32_t number, uint32_t at_least)
-{
-    for (uint32_t divisor = at_least ? at_least : 1; divisor <= number; divisor++) {
-        if (number % divisor == 0) {
-            return divisor;
-        }
-    }
-    return 0;
-}
 
 /* The switch with the most ports of the speed in which the aggregation switch goes up. */
 static uint32_t core_part(const struct plan *plan, const struct net_plan *net)
@@ -40,7 +29,7 @@ static bool try_core(struct net_plan *net, uint32_t down, uint32_t up, uint32_t 
 {
     struct myr_network *out = &net->out;
     uint32_t blocks = ceil_div(out->access, down);
-    uint32_t cores = smallest_divisor(up, ceil_div((uint64_t)blocks * up, core_ports));
+    uint32_t cores = plan_smallest_divisor(up, ceil_div((uint64_t)blocks * up, core_ports));
     /* A core has room for all blocks, each with the same number of links to it. */
     if (cores == 0 || (uint64_t)blocks * (up / cores) > core_ports) {
         return false;

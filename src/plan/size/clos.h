@@ -29,6 +29,9 @@ void plan_count_leaves(struct net_plan *net, const struct leaf_split *split);
 bool plan_tiers_above(const struct plan *plan, struct net_plan *net, const struct leaf_split *split,
                       const struct tier_range *range);
 
+/* Of a number, from 'at_least' on; 0: none. Uplinks are a few hundred at most, so trying them all
+ * costs nothing. */
+uint32_t plan_smallest_divisor(uint32_t number, uint32_t at_least);
 /* Leaves by which pods grow; how many pods there are at the most if so many are wanted; whether the
  * leaves make as many islands as the spec wants. */
 uint32_t plan_pod_step(const struct net_plan *net);

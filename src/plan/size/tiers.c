@@ -8,8 +8,7 @@
  * just enough switches, and multiplicities that differ by one.
  */
 
-/* 0: none. Uplinks are a few hundred at most, so trying them all costs nothing. */
-static uint32_t smallest_divisor(uint32_t number, uint32_t at_least)
+uint32_t plan_smallest_divisor(uint32_t number, uint32_t at_least)
 {
     for (uint32_t divisor = at_least ? at_least : 1; divisor <= number; divisor++) {
         if (number % divisor == 0) {
@@ -61,7 +60,8 @@ static bool size_two_tiers(struct net_plan *net)
         }
         net->pair_links = 0;
     } else {
-        net->unit_spines = smallest_divisor(up, ceil_div((uint64_t)net->unit_leaves * up, radix));
+        net->unit_spines =
+            plan_smallest_divisor(up, ceil_div((uint64_t)net->unit_leaves * up, radix));
         net->pair_links = net->unit_spines ? up / net->unit_spines : 0;
     }
     net->out.pod_spines = net->unit_spines;
@@ -118,7 +118,7 @@ static void share_cores(const struct plan *plan, struct net_plan *net, uint32_t 
     bool best_copper = false;
     net->out.group_cores = 0;
     for (uint32_t up = most; up >= least; up--) {
-        uint32_t cores = smallest_divisor(up, ceil_div((uint64_t)net->unit_pods * up, radix));
+        uint32_t cores = plan_smallest_divisor(up, ceil_div((uint64_t)net->unit_pods * up, radix));
         if (!cores || !spine_holds(net, net->out.spine_down, up) ||
             (net->out.group_cores && cores > net->out.group_cores)) {
             continue;

@@ -73,6 +73,27 @@ static void put_rates(struct plan *plan, const struct storage_needs *needs)
                 "look-ups and creations");
 }
 
+/* What is in one server, as an offer lists it; what the part does not say is no figure. */
+static void put_server(struct plan *plan)
+{
+    const struct myr_part *part = part_at(plan, plan->storage_part);
+    const struct myr_part_storage *one = &part->storage;
+    const struct {
+        enum figure_id id;
+        uint64_t value;
+    } rows[] = {{FIG_ST_CPUS, one->processors},          {FIG_ST_CORES, one->processor_cores},
+                {FIG_ST_MEMORY, one->memory_gb},         {FIG_ST_SYS, one->system_disks},
+                {FIG_ST_SYS_GB, one->system_disk_gb},    {FIG_ST_META_DISKS, one->metadata_disks},
+                {FIG_ST_META_GB, one->metadata_disk_gb}, {FIG_ST_DISKS, one->disks},
+                {FIG_ST_DISK_GB, one->disk_gb}};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        if (rows[i].value) {
+            plan_figure(plan, rows[i].id, (double)rows[i].value,
+                        part->assumed ? MYR_BASIS_ASSUMED : MYR_BASIS_COUNTED, "%s", part->id);
+        }
+    }
+}
+
 /* How long it takes to write and to read back, and what is kept of it; two by default. */
 static void put_checkpoint(struct plan *plan, const struct storage_needs *needs)
 {
@@ -185,6 +206,7 @@ void plan_storage_figures(struct plan *plan)
     }
     put_needs(plan, needs);
     put_rates(plan, needs);
+    put_server(plan);
     put_checkpoint(plan, needs);
     put_files(plan, needs);
     storage_availability(plan, needs);

@@ -20,7 +20,7 @@ static const char style[] =
     ".tile span{color:#656d76;font-size:13px}"
     "code,p{overflow-wrap:anywhere}code span{display:inline-block;max-width:100%}"
     /* A phone shows tiles in pairs and moves what is wide under the finger, not the whole page. */
-    "@media (max-width:700px){.tile{flex:1 1 40%;min-width:0;padding:8px 10px}"
+    "@media screen and (max-width:700px){.tile{flex:1 1 40%;min-width:0;padding:8px 10px}"
     ".tile b{font-size:16px}table{display:block;overflow-x:auto;white-space:nowrap}"
     ".wide{overflow-x:auto}.wide svg{max-width:none;min-width:760px}"
     /* A plot is there twice, and the one that fits is shown. */
@@ -30,9 +30,21 @@ static const char style[] =
     "@media (min-width:701px){.phone{display:none}}"
     "@media (prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}"
     "td,th,.tile{border-color:#30363d}.muted,.tile span{color:#8b949e}}"
-    /* On paper nothing scrolls: tables break between rows, a heading stays with what it heads. */
-    "@media print{body{max-width:none;margin:0;font-size:11px;color:#000;background:#fff}"
-    "h2{break-after:avoid}tr,svg,.tile{break-inside:avoid}thead{display:table-header-group}"
+    /*
+     * On paper, A4 unless the printer is told otherwise, nothing scrolls: tables break between
+     * rows and have their heads again, a heading stays with what it heads, a drawing is no higher
+     * than a sheet with a heading.
+     */
+    "@page{size:A4;margin:14mm 12mm 16mm;@bottom-right{content:counter(page) \" / \" "
+    "counter(pages);font:9px sans-serif;color:#656d76}}"
+    "@media print{body{max-width:none;margin:0;padding:0;font-size:11px;line-height:1.4;"
+    "color:#000;background:#fff}h1{font-size:20px}h2{font-size:15px;margin:20px 0 8px}"
+    "h3{font-size:12px;margin:12px 0 4px}p{margin:4px 0;orphans:3;widows:3}"
+    "h1,h2,h3,h2+p,p:has(+table),p:has(+.wide){break-after:avoid}tr,svg,.tile{break-inside:avoid}"
+    "thead{display:table-header-group}td,th{padding:2px 8px 2px 0;overflow-wrap:break-word}"
+    "table:not(:has(tbody tr:nth-child(13))){break-inside:avoid}.tile{padding:6px "
+    "12px;min-width:110px}.tile b{font-size:15px}"
+    ".tile span{font-size:10px}svg{max-height:235mm}"
     ".wide svg{min-width:0;max-width:100%}.desk{display:block}.phone{display:none}}";
 
 /* Also fit for attributes, which stand in double quotes. */
@@ -156,14 +168,14 @@ void myr_page_tiles_end(struct myr_buf *buf)
 /* A head that stands over numbers begins with '>'. */
 static void put_heads(struct myr_buf *buf, const char *const *heads, uint32_t count)
 {
-    myr_buf_put_lit(buf, "<tr>");
+    myr_buf_put_lit(buf, "<thead><tr>");
     for (uint32_t i = 0; i < count; i++) {
         bool number = heads[i][0] == '>';
         myr_buf_puts(buf, number ? "<th class=\"n\">" : "<th>");
         myr_page_text(buf, heads[i] + number);
         myr_buf_put_lit(buf, "</th>");
     }
-    myr_buf_put_lit(buf, "</tr>\n");
+    myr_buf_put_lit(buf, "</tr></thead>\n");
 }
 
 /* Cells that follow must be in the order of the heads. */
