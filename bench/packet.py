@@ -129,7 +129,8 @@ def htsim(bench, hosts, size, ours):
         [program, "-o", "/dev/null", "-tm", matrix, "-nodes", str(hosts), "-conns", str(hosts),
          "-strat", "ecmp_host", "-paths", "256", "-q", "100", "-seed", "1", "-mtu", "1000",
          "-linkspeed", "100000", "-queue_type", "lossless_input", "-host_queue_type", "fair_prio",
-         "-end", "1000000"], capture_output=True, text=True, check=True, timeout=600)
+         "-end", "1000000"], capture_output=True, text=True, check=True, timeout=600,
+        cwd=bench.folder)
     cpu = os.times().children_user - begun
     ends = len(re.findall("finished at", done.stdout))
     k = round((hosts * 4) ** (1 / 3))

@@ -205,20 +205,26 @@ static uint64_t byte_time_of(uint64_t bps)
  */
 static void size_wheel(struct pk_head *head, const struct pk_setup *setup)
 {
+    enum { SLOW_BPS = 100000000 };
+    /* Acknowledgements one behind the other should not fall into the bucket at hand. */
+    uint64_t most = UINT64_MAX, time = 0; /* of a whole packet, over all ports: an event or two */
     myr_ps reach = 1;
     for (uint32_t c = 0; c < setup->channel_count; c++) {
         const struct pk_channel *channel = &setup->channels[c];
-        uint64_t bytes = head->options.mtu_bytes + head->data_bytes;
-        myr_ps time = channel->delay + (myr_ps)(bytes * byte_time_of(channel->bps) >> 16) * 2;
-        reach = time > reach ? time : reach;
-    }
-    uint64_t time = 0; /* of a whole packet, over all ports: a port has an event or two in it */
-    for (uint32_t c = 0; c < setup->channel_count; c++) {
-        uint64_t bytes = head->options.mtu_bytes + head->data_bytes;
-        time += bytes * byte_time_of(setup->channels[c].bps) >> 16;
+        if (channel->bps < SLOW_BPS) {
+            continue; /* its events may wait in the heap */
+        }
+        uint64_t byte_time = byte_time_of(channel->bps);
+        uint64_t own = (head->options.mtu_bytes + head->data_bytes) * byte_time >> 16;
+        uint64_t least = (head->ack_bytes * byte_time >> 16) / 4;
+        myr_ps far = channel->delay + (myr_ps)own * 2;
+        time += own;
+        most = least < most ? least : most;
+        reach = far > reach ? far : reach;
     }
     uint64_t ports = setup->channel_count ? setup->channel_count : 1;
     uint64_t width = time / ports * FULL / ports;
+    width = width < most ? width : most;
     while (head->width_bits < 30 && UINT64_C(2) << head->width_bits <= width) {
         head->width_bits++;
     }
