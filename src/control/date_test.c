@@ -133,10 +133,56 @@ static void a_date_is_kept_to_the_minute(void **state)
     assert_true(dated > WORLDS && refused > WORLDS / 4);
 }
 
+/* Whoever holds a job with a date gives the date up: it waits until it is let go, and no longer. */
+static void a_hold_gives_the_date_up(void **state)
+{
+    (void)state;
+    uint32_t held = 0, released = 0;
+    for (uint64_t seed = 1; seed <= WORLDS; seed++) {
+        struct world w;
+        draw_cluster(&w, seed);
+        int64_t date_ms = (w.now_ms / 60000 + 30 + below(&w, 600)) * 60000;
+        uint32_t id = submit(&w, (struct myr_job_spec){.gpus = 1 + below(&w, 32),
+                                                       .limit_s = 3600,
+                                                       .date_min = (uint32_t)(date_ms / 60000)});
+        assert_int_not_equal(id, MYR_NONE);
+        pass(&w, below(&w, (uint32_t)(date_ms - w.now_ms)));
+        bool before = below(&w, 2);
+        struct myr_event hold = {.kind = MYR_EVENT_HOLD_JOB, .job = id, .code = 1};
+        if (below(&w, 3) == 0) { /* let go at once, it need not be held before */
+            hold.code = 0;
+            tell(&w, hold);
+            pass(&w, 60000);
+            released++;
+        } else if (before) { /* let go before its date, it starts when it can */
+            tell(&w, hold);
+            tell(&w, hold);
+            hold.code = 0;
+            tell(&w, hold);
+            pass(&w, 60000);
+        } else {
+            tell(&w, hold);
+            pass(&w, date_ms - w.now_ms + 3600000);
+            assert_int_equal(myr_control_job(w.control, id).state, MYR_CONTROL_QUEUED);
+            hold.code = 0;
+            tell(&w, hold);
+            pass(&w, 60000);
+        }
+        assert_true(myr_control_job(w.control, id).state >= MYR_CONTROL_STARTING);
+        assert_int_equal(myr_control_refusals(w.control), 0);
+        control_assert(w.control);
+        held += before;
+        myr_control_free(w.control);
+        myr_vec_done(&w.orders);
+    }
+    assert_true(held > WORLDS / 4 && held < WORLDS * 3 / 4 && released > WORLDS / 8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_date_is_kept_to_the_minute),
+        cmocka_unit_test(a_hold_gives_the_date_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,12 +7,17 @@ static bool is_ending(const struct job *job)
     return job_is_over(job) || job->ending;
 }
 
-/* While it runs only the queue remembers: it is held when it comes back to a line. */
+/*
+ * While it runs only the queue remembers: it is held when it comes back to a line. One that waits
+ * for its date gives that up: let go it starts when it can, held when it is let go.
+ */
 static void hold(struct myr_control *c, uint32_t id, bool hold)
 {
     struct job *job = job_of(c, id);
-    if (!is_ending(job) && job->spec.held != hold) {
+    bool dated = job->spec.date_min > 0 && placing_is_dated(c, id);
+    if (!is_ending(job) && (job->spec.held != hold || dated)) {
         job->spec.held = hold;
+        job->spec.date_min = dated ? 0 : job->spec.date_min;
         placing_hold(c, id, hold);
     }
 }

@@ -268,9 +268,18 @@ static bool goes_on(const struct myr_control *c, uint32_t id)
     return myr_queue_view(c->queue, id, &view) == MYR_OK && view.result == MYR_RESULT_NONE;
 }
 
+bool placing_is_dated(const struct myr_control *c, uint32_t id)
+{
+    return myr_queue_reserved_s(c->queue, id) >= 0;
+}
+
 void placing_hold(struct myr_control *c, uint32_t id, bool hold)
 {
-    if (goes_on(c, id)) {
+    /* Until its date the queue holds it anyway: without one it stays so. */
+    if (hold && placing_is_dated(c, id)) {
+        MYR_PROBE("a job with a date is held");
+        told(c, myr_queue_undate(c->queue, now_s(c), id));
+    } else if (goes_on(c, id)) {
         told(c, myr_queue_hold(c->queue, now_s(c), id, hold));
     }
 }

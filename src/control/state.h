@@ -277,6 +277,8 @@ void placing_done(struct myr_control *c, uint32_t id);
 void placing_cancel(struct myr_control *c, uint32_t id);
 /* The same of a job that has ended, with ranks that may run on nodes that were lost. */
 void placing_end(struct myr_control *c, uint32_t id);
+/* It waits for a date that lies ahead. */
+bool placing_is_dated(const struct myr_control *c, uint32_t id);
 void placing_hold(struct myr_control *c, uint32_t id, bool hold);
 void placing_reprioritise(struct myr_control *c, uint32_t id, int32_t priority);
 /* Whether nodes of the gang that the queue has for a job may be started on. */

@@ -253,15 +253,17 @@ static void compare(const struct myr_control *before, const struct myr_control *
     for (uint32_t id = 0; id < myr_control_jobs(before); id++) {
         struct myr_control_job was = myr_control_job(before, id), is = myr_control_job(after, id);
         MYR_ASSERT(is.epoch >= was.epoch); /* incarnations count up */
+        /* Stopped, and not started again: ranks of it may be alive on a node that is not heard. */
+        bool recovers = is.state == MYR_CONTROL_RECOVERING && was.state != is.state;
         enum myr_whatif_fate fate = was.state == MYR_CONTROL_QUEUED ? MYR_WHATIF_STARTS
-                                    : is.nodes > 0                  ? MYR_WHATIF_MOVES
+                                    : is.nodes > 0 && !recovers     ? MYR_WHATIF_MOVES
                                                                     : MYR_WHATIF_WAITS;
         /* What was over before cannot be changed by anything. */
         bool over = was.state >= MYR_CONTROL_DONE;
         /* An epoch or a number of nodes that differ say that it was started again. */
         bool changed = was.state == MYR_CONTROL_QUEUED
                            ? is.nodes > 0
-                           : is.epoch != was.epoch || is.nodes != was.nodes;
+                           : recovers || is.epoch != was.epoch || is.nodes != was.nodes;
         if (over || !changed) {
             continue;
         }

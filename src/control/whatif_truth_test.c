@@ -154,7 +154,8 @@ static bool is_as_told(const struct myr_control *before, const struct myr_contro
     uint32_t at = 0;
     for (uint32_t id = 0; id < myr_control_jobs(before); id++) {
         struct myr_control_job was = myr_control_job(before, id), is = myr_control_job(after, id);
-        bool ran = was.nodes > 0 && was.state<MYR_CONTROL_DONE, runs = is.nodes> 0;
+        bool ran = was.nodes > 0 && was.state < MYR_CONTROL_DONE;
+        bool runs = is.nodes > 0 && (is.state != MYR_CONTROL_RECOVERING || was.state == is.state);
         enum myr_whatif_fate fate = was.state == MYR_CONTROL_QUEUED ? MYR_WHATIF_STARTS
                                     : runs                          ? MYR_WHATIF_MOVES
                                                                     : MYR_WHATIF_WAITS;

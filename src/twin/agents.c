@@ -178,7 +178,7 @@ static void take_start(struct world *w, uint32_t job, const struct myr_effect *o
     }
     MYR_ASSERT(find_rank(w, order->node, job, order->epoch) == MYR_NONE);
     /* The first rank of an epoch brings its incarnation. */
-    uint32_t inc = inc_of(w, job, order->epoch);
+    uint32_t inc = inc_of(w, job, order->epoch, order->world);
     uint32_t id = rank_new(w, &(struct wrank){.job = job,
                                               .node = order->node,
                                               .epoch = order->epoch,

@@ -2,7 +2,7 @@
  * calms: all trouble stops and everything is mended, for a while or for good. What was drawn for
  * the time of a calm passes by: numbers name troubles, so the others stay where they were.
  */
-#include "progress.h"
+#include "progress/progress.h"
 #include "world.h"
 
 /* Everybody is content with so much more work, when the run is over. */
@@ -88,9 +88,10 @@ static uint64_t content(struct world *w, uint32_t id)
     if (!job->submitted || job->over) {
         return 0;
     }
-    if (job->group->service) {
-        person_cancel(w, id);
+    if (job->group->service || (job->group->date_ppm > 0 && job->first_start_ms < 0)) {
+        person_cancel(w, id); /* what it was to do at its date is done some other day */
     }
+    person_lets_go(w, id);
     int64_t work_ms = done_ms(w, job) + LAST_WORK_MS;
     job->work_ms = work_ms < job->work_ms ? work_ms : job->work_ms;
     for (size_t i = 0; i < job->incs.count; i++) {

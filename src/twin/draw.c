@@ -47,7 +47,7 @@ uint64_t draw_exp2(int64_t exponent)
 
 void draw_init(struct myr_rng *rng, uint64_t seed, enum draw_use use, uint64_t a, uint64_t b)
 {
-    MYR_ASSERT(rng && use >= DRAW_JOB && use <= DRAW_AFTER);
+    MYR_ASSERT(rng && use >= DRAW_JOB && use <= DRAW_ASK);
     /* Each use of each thing has a sequence of its own: what else is drawn does not matter. */
     myr_rng_init(rng, seed, myr_hash_u64(myr_hash_u64(a ^ (uint64_t)use << 56) ^ b));
 }

@@ -38,6 +38,9 @@ enum draw_use {
     DRAW_CALM,      /* when trouble stops */
     DRAW_REFUSE,    /* a start that a sound node refuses */
     DRAW_AFTER,     /* for whom a job waits */
+    DRAW_LEVER,     /* what people change of a job */
+    DRAW_WISH,      /* a job that is held at first, or has a date */
+    DRAW_ASK,       /* what people ask */
 };
 
 void draw_init(struct myr_rng *rng, uint64_t seed, enum draw_use use, uint64_t a, uint64_t b);

@@ -14,7 +14,7 @@ static bool is_ours(const struct world *w)
     return w->seat.snapshot.len > 0;
 }
 
-uint32_t inc_of(struct world *w, uint32_t job, uint32_t epoch)
+uint32_t inc_of(struct world *w, uint32_t job, uint32_t epoch, uint32_t gpus)
 {
     struct wjob *j = job_at(w, job);
     MYR_ASSERT(epoch > 0);
@@ -35,6 +35,7 @@ uint32_t inc_of(struct world *w, uint32_t job, uint32_t epoch)
     struct winc inc = {.used = true,
                        .job = job,
                        .epoch = epoch,
+                       .world = gpus,
                        .serial = w->incs.items[id].serial + 1,
                        .stalled_ms = w->now_ms,
                        .nodes = w->incs.items[id].nodes};
@@ -64,6 +65,14 @@ void inc_forget(struct world *w, uint32_t id)
     myr_vec_push(&w->free_incs, id);
 }
 
+/* An elastic gang that is smaller than it asked to be works as much slower. */
+static int64_t time_of(const struct winc *inc, const struct wjob *job, int64_t work_ms)
+{
+    int64_t gpus = job->gpus, world = inc->world;
+    MYR_ASSERT(world > 0 && work_ms >= 0 && work_ms < INT64_MAX / gpus);
+    return (work_ms * gpus + world - 1) / world;
+}
+
 /* Work done so far: running time less stalls of the checkpoints taken. */
 int64_t inc_work_ms(const struct world *w, const struct winc *inc)
 {
@@ -81,7 +90,7 @@ int64_t inc_work_ms(const struct world *w, const struct winc *inc)
         int64_t cycles = elapsed_ms / cycle_ms, rest_ms = elapsed_ms % cycle_ms;
         elapsed_ms = cycles * interval_ms + (rest_ms < interval_ms ? rest_ms : interval_ms);
     }
-    int64_t work_ms = inc->base_ms + elapsed_ms;
+    int64_t work_ms = inc->base_ms + elapsed_ms * inc->world / job->gpus;
     return work_ms < job->work_ms ? work_ms : job->work_ms;
 }
 
@@ -89,22 +98,21 @@ void inc_rank_up(struct world *w, uint32_t rank)
 {
     struct wrank *r = rank_at(w, rank);
     struct winc *inc = inc_at(w, r->inc);
-    const struct wjob *job = job_at(w, inc->job);
     MYR_ASSERT(!r->up && !r->stopping);
     r->up = true;
     MYR_ASSERT(r->used && inc->used && inc->job == r->job && inc->epoch == r->epoch);
     inc->gpus_up += (uint32_t)__builtin_popcountll(r->gpus);
-    MYR_ASSERT(inc->live > 0 && (!is_ours(w) || inc->gpus_up <= job->gpus));
-    check_rank_up(w->check, job->id, r->epoch, r->gpus);
+    MYR_ASSERT(inc->live > 0 && (!is_ours(w) || inc->gpus_up <= inc->world));
+    check_rank_up(w->check, job_at(w, inc->job)->id, r->epoch, r->gpus);
     /* The last rank: now the gang as a whole takes its time to the first step. */
-    if (inc->gpus_up == job->gpus && !inc->broken) {
+    if (inc->gpus_up == inc->world && !inc->broken) {
         static const enum time_part parts[] = {TIME_RENDEZVOUS, TIME_COMMS, TIME_STATE, TIME_LOADER,
                                                TIME_FIRST_STEP};
         struct myr_rng rng;
         int64_t after_ms = 0;
         draw_init(&rng, w->seed, DRAW_GANG, inc->job, inc->epoch);
         for (size_t i = 0; i < MYR_ARRAY_COUNT(parts); i++) {
-            after_ms += times_draw_ms(&w->times, parts[i], job->gpus, &rng);
+            after_ms += times_draw_ms(&w->times, parts[i], inc->world, &rng);
         }
         happen(w, w->now_ms + after_ms, HAP_RUN, r->inc, inc->serial);
     }
@@ -132,12 +140,12 @@ void inc_begin(struct world *w, uint32_t id, int64_t base_ms)
     struct winc *inc = inc_at(w, id);
     struct wjob *job = job_at(w, inc->job);
     MYR_ASSERT(!inc->running && !inc->broken && base_ms <= job->work_ms);
-    MYR_ASSERT(!is_ours(w) || inc->gpus_up == job->gpus); /* the whole gang, or nobody */
+    MYR_ASSERT(!is_ours(w) || inc->gpus_up == inc->world); /* the whole gang, or nobody */
     inc->running = true;
     inc->since_ms = w->now_ms;
     inc->base_ms = base_ms;
     log_up(w, inc);
-    w->busy_gpus += job->gpus;
+    w->busy_gpus += inc->world;
     MYR_ASSERT(!is_ours(w) ||
                w->busy_gpus <= w->scenario->shape.nodes * w->scenario->shape.gpus_per_node);
     job->first_run_ms = job->first_run_ms < 0 ? w->now_ms : job->first_run_ms;
@@ -145,7 +153,8 @@ void inc_begin(struct world *w, uint32_t id, int64_t base_ms)
         myr_vec_push(&w->recoveries, w->now_ms - job->failed_ms);
         job->failed_ms = -1;
     }
-    int64_t left_ms = job->work_ms - inc->base_ms, interval_ms = job->group->interval_ms;
+    int64_t left_ms = time_of(inc, job, job->work_ms - inc->base_ms),
+            interval_ms = job->group->interval_ms;
     /* No checkpoint is taken at the very end. */
     int64_t stalls = interval_ms > 0 && left_ms > 0 ? (left_ms - 1) / interval_ms : 0;
     happen(w, w->now_ms + left_ms + stalls * job->group->stall_ms, HAP_FINISH, id, inc->serial);
@@ -166,13 +175,13 @@ void inc_break(struct world *w, uint32_t id, bool save)
     }
     /* Before it is called broken, while the clock of its run still goes. */
     int64_t work_ms = inc_work_ms(w, inc);
-    MYR_ASSERT(w->now_ms >= inc->since_ms && (!is_ours(w) || w->busy_gpus >= job->gpus));
+    MYR_ASSERT(w->now_ms >= inc->since_ms && (!is_ours(w) || w->busy_gpus >= inc->world));
     /* Kept or not: what of it was of use is told apart in the end. */
-    w->gpu_ms_running += (uint64_t)(w->now_ms - inc->since_ms) * job->gpus;
+    w->gpu_ms_running += (uint64_t)(w->now_ms - inc->since_ms) * inc->world;
     inc->running = false;
     inc->base_ms = work_ms;
     inc->stalled_ms = w->now_ms;
-    w->busy_gpus -= job->gpus;
+    w->busy_gpus -= inc->world;
     /* The store takes nothing of an older epoch than it has. */
     if (save && work_ms > job->saved_ms && inc->epoch >= job->epoch_saved) {
         job->saved_ms = work_ms;
@@ -244,7 +253,7 @@ void rank_end(struct world *w, uint32_t id)
     inc->gpus_up -= rank->up ? (uint32_t)__builtin_popcountll(rank->gpus) : 0;
     inc->live--;
     MYR_ASSERT(inc->live > 0 || inc->gpus_up == 0);
-    MYR_ASSERT(!is_ours(w) || inc->gpus_up <= w->jobs[rank->job].gpus);
+    MYR_ASSERT(!is_ours(w) || inc->gpus_up <= inc->world);
     MYR_ASSERT(w->free_ranks.count < w->ranks.count);
     rank->used = false;
     agent_remember(node_at(w, rank->node), rank->job, rank->epoch);
@@ -298,7 +307,7 @@ void inc_commit(struct world *w, uint32_t id, uint32_t serial)
         log_saved(w, inc);
     }
     /* With less left than an interval the end comes first. */
-    if (job->work_ms - job->saved_ms > interval_ms) {
+    if (time_of(inc, job, job->work_ms - job->saved_ms) > interval_ms) {
         happen(w, w->now_ms + interval_ms + job->group->stall_ms, HAP_COMMIT, id, inc->serial);
     }
 }

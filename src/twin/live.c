@@ -225,7 +225,7 @@ void myr_live_effect(struct myr_live *live, const struct myr_effect *effect)
     }
     if (of_job && kind == MYR_EFFECT_START) { /* the only word on its size, where it was not said */
         struct wjob *job = job_at(w, w->job_of_id[effect->job]);
-        if (job->gpus != effect->world) {
+        if (job->gpus < effect->world) { /* an elastic one may be smaller than was said */
             job->gpus = effect->world;
             check_job(w->check, effect->job, job->gpus, job->group->restart == MYR_RESTART_STRICT);
         }
@@ -340,10 +340,11 @@ static void adopt_rank(struct world *w, const struct myr_control *control,
         send_to_control(w, &event, 0);
         return;
     }
+    check_world(w->check, rank->job, rank->epoch, view.gpus);
     uint32_t id = rank_new(w, &(struct wrank){.job = job,
                                               .node = rank->node,
                                               .epoch = rank->epoch,
-                                              .inc = inc_of(w, job, rank->epoch),
+                                              .inc = inc_of(w, job, rank->epoch, view.gpus),
                                               .gpus = rank->gpus});
     inc_rank_up(w, id);
 }
@@ -387,9 +388,9 @@ static void adopt_progress(struct world *w, const struct myr_control *control, u
     bool whole = view.state != MYR_CONTROL_RUNNING;
     for (size_t i = 0; i < job->incs.count; i++) {
         const struct winc *inc = inc_at(w, job->incs.items[i]);
-        MYR_ASSERT(inc->used && inc->job == w->job_of_id[id] && inc->gpus_up <= job->gpus);
+        MYR_ASSERT(inc->used && inc->job == w->job_of_id[id] && inc->gpus_up <= inc->world);
         /* What an epoch job has left behind makes no progress. */
-        if (inc->epoch != view.epoch || inc->gpus_up != job->gpus) {
+        if (inc->epoch != view.epoch || inc->gpus_up != inc->world) {
             continue;
         }
         whole = true;

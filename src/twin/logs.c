@@ -56,7 +56,7 @@ void log_up(struct world *w, const struct winc *inc)
         int64_t step = steps_of(job, inc->base_ms);
         /* Lines go on from where this incarnation begins, even if one before was further. */
         job->log_step = step;
-        put(w, job, "incarnation %u: world size %u, %s step %lld", inc->epoch, job->gpus,
+        put(w, job, "incarnation %u: world size %u, %s step %lld", inc->epoch, inc->world,
             step > 0 ? "loaded checkpoint of" : "starts at", (long long)step);
     }
 }

@@ -127,6 +127,8 @@ void nature_begin(struct world *w)
     nature_schedule(w, HAP_DRAIN, DRAW_OPERATOR, 0, s->drains.every_ms);
     nature_schedule(w, HAP_HOLD, DRAW_HOLD, 0, s->holds.every_ms);
     nature_schedule(w, HAP_WEIGHT, DRAW_WEIGHT, 0, s->weights.every_ms);
+    nature_schedule(w, HAP_ASK, DRAW_ASK, 0, s->questions.every_ms);
+    nature_schedule(w, HAP_LEVER, DRAW_LEVER, 0, s->levers.every_ms);
     nature_schedule(w, HAP_SYMPTOM, DRAW_SYMPTOM, 0, s->symptoms.every_ms);
     nature_schedule(w, HAP_CALM, DRAW_CALM, 0, s->calms.every_ms);
     for (uint32_t i = 0; i < s->window_count; i++) {

@@ -1,7 +1,8 @@
 /*
- * people: who submit, cancel, drain, hold, weigh and maintain, and what agents tell of nodes that
- * fail slowly. Drawn by their number as everything in nature is.
+ * people: who submit, cancel, hold back, drain, hold, weigh and maintain, and what agents tell of
+ * nodes that fail slowly. Drawn by their number as everything in nature is.
  */
+#include "myriad/work.h"
 #include "world.h"
 
 /* A run of neighbours: a rack that somebody works at. */
@@ -72,6 +73,50 @@ void nature_weight(struct world *w)
     w->result->weights++;
     send_to_control(w, &event, 0);
     nature_schedule(w, HAP_WEIGHT, DRAW_WEIGHT, w->weights_drawn, s->weights.every_ms);
+}
+
+/* What a person says of a job that was accepted and is not over. */
+static void tell_of_job(struct world *w, enum myr_event_kind kind, uint32_t id, uint8_t code,
+                        int64_t value)
+{
+    const struct wjob *job = job_at(w, id);
+    if (job->accepted && !job->over) {
+        struct myr_event event = {
+            .kind = (uint8_t)kind, .code = code, .job = job->id, .value = value};
+        send_to_control(w, &event, 0);
+    }
+}
+
+/* Somebody holds a job back for a while, or changes its priority. */
+void nature_lever(struct world *w)
+{
+    const struct myr_scenario *s = w->scenario;
+    struct myr_rng rng;
+    draw_init(&rng, w->seed, DRAW_LEVER, w->levers_drawn++, 1);
+    uint32_t id = myr_rng_below(&rng, w->job_count);
+    /* One that waits or runs, if there is any: most of a long list are over. */
+    for (uint32_t i = 0; i < w->job_count && (!w->jobs[id].accepted || w->jobs[id].over); i++) {
+        id = (id + 1) % w->job_count;
+    }
+    bool holds = draw_chance(&rng, 500000);
+    int64_t length_ms = 1000 + draw_exponential_ms(&rng, 1800000);
+    int64_t priority = (int64_t)myr_rng_below(&rng, 21) - 10;
+    if (w->calm) {
+        /* Nobody asks for anything. */
+    } else if (holds) {
+        w->result->levers++;
+        tell_of_job(w, MYR_EVENT_HOLD_JOB, id, 1, 0);
+        happen_to(w, w->now_ms + length_ms, HAP_LET_GO, id);
+    } else {
+        w->result->levers++;
+        tell_of_job(w, MYR_EVENT_PRIORITY, id, 0, priority);
+    }
+    nature_schedule(w, HAP_LEVER, DRAW_LEVER, w->levers_drawn, s->levers.every_ms);
+}
+
+void person_lets_go(struct world *w, uint32_t id)
+{
+    tell_of_job(w, MYR_EVENT_HOLD_JOB, id, 0, 0);
 }
 
 /* The node of another rank of the same gang, or a neighbour. */
@@ -146,6 +191,50 @@ static uint32_t job_before(const struct world *w, uint32_t id)
     return w->jobs[id - 1].id + 1;
 }
 
+/* How it wants to lie, as far as its size allows it. */
+static struct myr_job_wish wish_of(const struct world *w, const struct wjob *job)
+{
+    const struct myr_scenario_jobs *group = job->group;
+    struct myr_job_wish wish = {};
+    uint32_t per = w->scenario->shape.gpus_per_node, cut = group->tp * group->pp;
+    if (job->gpus > per && job->gpus % per != 0) {
+        return wish; /* only whole nodes have an order, or lie together */
+    }
+    wish.leaf_max = group->leaf_max;
+    wish.within = (uint8_t)(group->within ? group->within - 1 + MYR_LEVEL_LEAF + 1 : 0);
+    if (cut > 0 && job->gpus % cut == 0) {
+        struct myr_layout layout = myr_layout_default();
+        wish.tp = group->tp;
+        wish.pp = group->pp;
+        wish.dp = job->gpus / cut;
+        wish.cp = wish.ep = 1;
+        wish.etp = layout.etp;
+        for (uint32_t i = 0; i < MYR_LAYOUT_ORDER_COUNT; i++) {
+            wish.order[i] = (uint8_t)layout.order[i];
+        }
+    }
+    return wish;
+}
+
+/* Held at first, or with a date: drawn from its number, and the same whenever it is asked for. */
+static void draw_levers(struct world *w, uint32_t id, struct myr_job_spec *spec)
+{
+    const struct wjob *job = job_at(w, id);
+    struct myr_rng rng;
+    draw_init(&rng, w->seed, DRAW_WISH, id, 0);
+    bool held = draw_chance(&rng, job->group->held_ppm);
+    int64_t after_ms = 60000 + draw_exponential_ms(&rng, 3600000);
+    bool dated = draw_chance(&rng, job->group->date_ppm) && spec->limit_s > 0 && !held;
+    if (held) {
+        spec->held = 1;
+        if (!job->submitted) {
+            happen_to(w, w->now_ms + after_ms, HAP_LET_GO, id);
+        }
+    } else if (dated && spec->after == 0) {
+        spec->date_min = (uint32_t)((job->submit_ms + after_ms) / 60000) + 1;
+    }
+}
+
 /* Under the same token until somebody says that it was taken. */
 void person_submit(struct world *w, uint32_t id)
 {
@@ -171,7 +260,12 @@ void person_submit(struct world *w, uint32_t id)
                                        .retries = group->retries,
                                        .lease_s = group->lease_s,
                                        .service = (uint8_t)group->service,
-                                       .limit_s = group->limit_s}};
+                                       .limit_s = group->limit_s,
+                                       .wish = wish_of(w, job)}};
+    if (event.spec.wish.tp == 0) { /* a layout is of one size */
+        event.spec.gpus_min = (uint32_t)(((uint64_t)job->gpus * group->least_percent + 99) / 100);
+    }
+    draw_levers(w, id, &event.spec);
     job->submitted = true;
     happen_to(w, w->now_ms + 30000, HAP_SUBMIT, id);
     (void)tell_control(w, &event);

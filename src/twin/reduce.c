@@ -115,6 +115,8 @@ static void drop_kinds(struct reduction *it)
     TRY_WITHOUT(s->drains.every_ms > 0, s->drains.every_ms = 0);
     TRY_WITHOUT(s->holds.every_ms > 0, s->holds.every_ms = 0);
     TRY_WITHOUT(s->weights.every_ms > 0, s->weights.every_ms = 0);
+    TRY_WITHOUT(s->levers.every_ms > 0, s->levers.every_ms = 0);
+    TRY_WITHOUT(s->questions.every_ms > 0, s->questions.every_ms = 0);
     TRY_WITHOUT(s->symptoms.every_ms > 0, s->symptoms.every_ms = 0);
     TRY_WITHOUT(s->calms.every_ms > 0, s->calms.every_ms = 0);
     TRY_WITHOUT(s->calms.ends, s->calms.ends = 0);

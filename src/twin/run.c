@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "progress.h"
+#include "progress/progress.h"
 #include "world.h"
 
 /* A rule says long before that not all ends. */
@@ -169,8 +169,8 @@ static void sum_up(struct world *w)
         const struct winc *inc = &w->incs.items[i];
         /* Those that have ended were counted when they did. */
         if (inc->used && inc->running) {
-            busy += w->jobs[inc->job].gpus;
-            w->gpu_ms_running += (uint64_t)(w->now_ms - inc->since_ms) * w->jobs[inc->job].gpus;
+            busy += inc->world;
+            w->gpu_ms_running += (uint64_t)(w->now_ms - inc->since_ms) * inc->world;
         }
     }
     MYR_ASSERT(busy == w->busy_gpus && w->gpu_ms_kept <= w->gpu_ms_running);

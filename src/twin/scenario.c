@@ -81,6 +81,12 @@ static const struct field hold_rows[] = {
 static const struct field weight_rows[] = {
     ROW("per_day", FIELD_PER_DAY, AT(weights.every_ms), 0, 100000),
 };
+static const struct field lever_rows[] = {
+    ROW("per_day", FIELD_PER_DAY, AT(levers.every_ms), 0, 100000),
+};
+static const struct field question_rows[] = {
+    ROW("per_day", FIELD_PER_DAY, AT(questions.every_ms), 0, 100000),
+};
 static const struct field symptom_rows[] = {
     ROW("per_day", FIELD_PER_DAY, AT(symptoms.every_ms), 0, 100000),
     ROW("nodes", FIELD_U32, AT(symptoms.nodes), 1, 1000),
@@ -274,17 +280,18 @@ static int read_sections(struct myr_scenario *s, const struct myr_doc *doc, stru
         const struct field *rows;
         uint32_t count;
     } sections[] = {
-        SECTION("cluster", cluster_rows),  SECTION("control", control_rows),
-        SECTION("messages", message_rows), SECTION("partitions", partition_rows),
-        SECTION("crashes", crash_rows),    SECTION("clock", clock_rows),
-        SECTION("drains", drain_rows),     SECTION("holds", hold_rows),
-        SECTION("weights", weight_rows),   SECTION("symptoms", symptom_rows),
-        SECTION("calms", calm_rows),
+        SECTION("cluster", cluster_rows),    SECTION("control", control_rows),
+        SECTION("messages", message_rows),   SECTION("partitions", partition_rows),
+        SECTION("crashes", crash_rows),      SECTION("clock", clock_rows),
+        SECTION("drains", drain_rows),       SECTION("holds", hold_rows),
+        SECTION("weights", weight_rows),     SECTION("symptoms", symptom_rows),
+        SECTION("calms", calm_rows),         SECTION("levers", lever_rows),
+        SECTION("questions", question_rows),
     };
-    static const char *const others[] = {"name",        "cluster",    "control", "jobs",  "faults",
-                                         "messages",    "partitions", "crashes", "clock", "drains",
-                                         "maintenance", "leave_out",  "days",    "holds", "weights",
-                                         "symptoms",    "calms"};
+    static const char *const others[] = {
+        "name",    "cluster",  "control", "jobs",        "faults",    "messages", "partitions",
+        "crashes", "clock",    "drains",  "maintenance", "leave_out", "days",     "holds",
+        "weights", "symptoms", "calms",   "levers",      "questions"};
     const struct myr_doc *days = myr_doc_get(doc, "days");
     double value;
     if (days && myr_doc_get(doc, "hours")) {
@@ -411,6 +418,8 @@ void myr_scenario_write(const struct myr_scenario *s, struct myr_buf *buf)
     put_section(buf, "drains", drain_rows, MYR_ARRAY_COUNT(drain_rows), s);
     put_section(buf, "holds", hold_rows, MYR_ARRAY_COUNT(hold_rows), s);
     put_section(buf, "weights", weight_rows, MYR_ARRAY_COUNT(weight_rows), s);
+    put_section(buf, "levers", lever_rows, MYR_ARRAY_COUNT(lever_rows), s);
+    put_section(buf, "questions", question_rows, MYR_ARRAY_COUNT(question_rows), s);
     put_section(buf, "symptoms", symptom_rows, MYR_ARRAY_COUNT(symptom_rows), s);
     put_section(buf, "calms", calm_rows, MYR_ARRAY_COUNT(calm_rows), s);
     myr_buf_printf(buf, "faults: {rate: %s, times: %s, shows: %s}\n", s->rate ? s->rate : "none",

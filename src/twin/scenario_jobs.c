@@ -4,6 +4,7 @@
 
 static const char *const restart_names[] = {"strict", "epoch"};
 static const char *const yes_names[] = {"false", "true"};
+static const char *const within_names[] = {"any", "leaf", "pod"};
 
 #define JOB(field) offsetof(struct myr_scenario_jobs, field)
 
@@ -22,6 +23,13 @@ static const struct field job_rows[] = {
     ROW("after_ppm", FIELD_U32, JOB(after_ppm), 0, 1e6),
     ROW("late_s", FIELD_S, JOB(late_ms), 0, 86400),
     CHOICE("fixed", JOB(fixed), yes_names),
+    ROW("tp", FIELD_U32, JOB(tp), 0, 4096),
+    ROW("pp", FIELD_U32, JOB(pp), 0, 4096),
+    CHOICE("within", JOB(within), within_names),
+    ROW("leaf_max", FIELD_U32, JOB(leaf_max), 0, 1000000),
+    ROW("least_percent", FIELD_U32, JOB(least_percent), 0, 100),
+    ROW("held_ppm", FIELD_U32, JOB(held_ppm), 0, 1e6),
+    ROW("date_ppm", FIELD_U32, JOB(date_ppm), 0, 1e6),
 };
 
 /* ---- lists of numbers ---- */

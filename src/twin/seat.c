@@ -5,7 +5,7 @@
  * crash comes before the record is whole, after it but before any effect is carried out, or after.
  */
 #include "myriad/text/amount.h"
-#include "progress.h"
+#include "progress/progress.h"
 #include "world.h"
 
 /* A job that is between two states for half a day is called stuck. */
@@ -138,6 +138,7 @@ int seat_begin(struct world *w, struct myr_err *err)
 void seat_done(struct world *w)
 {
     myr_control_free(w->seat.control);
+    shadow_end(w);
     myr_buf_done(&w->seat.snapshot);
     myr_buf_done(&w->seat.journal);
 }
@@ -281,6 +282,7 @@ static void die(struct world *w)
     struct seat *seat = &w->seat;
     MYR_ASSERT(w->line.up && w->line.down_ms == -1 && seat->control);
     myr_control_free(seat->control);
+    shadow_end(w);
     seat->control = NULL;
     w->line.up = false;
     w->line.down_ms = w->now_ms;
@@ -310,11 +312,8 @@ bool seat_take(struct world *w, const struct myr_event *event)
         check_violated(w->check, RULE_JOURNAL, "event refused: %.150s", err.message);
         return true;
     }
-    if (myr_control_refusals(seat->control) > 0) {
-        check_violated(w->check, RULE_JOURNAL, "the queue refused what it was told on event %s",
-                       myr_event_kind_name((enum myr_event_kind)event->kind));
-    }
     uint32_t count;
+    shadow_step(w, now_ms, event);
     const struct myr_effect *effects = myr_control_effects(seat->control, &count);
     enum death death = death_of(w);
     size_t whole = seat->journal.len;
@@ -339,6 +338,11 @@ bool seat_take(struct world *w, const struct myr_event *event)
     w->result->events++;
     w->result->effects += count;
     watch(w, event, effects, count);
+    /* Behind what else is broken, which tells more. */
+    if (myr_control_refusals(seat->control) > 0) {
+        check_violated(w->check, RULE_JOURNAL, "the queue refused what it was told on event %s",
+                       myr_event_kind_name((enum myr_event_kind)event->kind));
+    }
     for (uint32_t i = 0; i < count; i++) {
         bool told = effects[i].kind >= MYR_EFFECT_JOB; /* a record of the decision, no order */
         if (death != DEATH_WRITTEN || told) {
@@ -465,6 +469,7 @@ void seat_jumps(struct world *w)
         /* The clock never shows less than 0. */
         bool back = draw_chance(&rng, 500000) && w->now_ms + seat->offset_ms > step_ms;
         seat->offset_ms += back ? -step_ms : step_ms;
+        seat->ahead_ms += back ? 0 : step_ms;
         progress_clock(w->progress, back ? -step_ms : step_ms);
         MYR_ASSERT(w->now_ms + seat->offset_ms >= 0);
         w->result->clock_steps++;

@@ -75,6 +75,9 @@ static void take_one(struct world *w, enum happening what, uint32_t id, uint32_t
     case HAP_SUBMIT:
         person_submit(w, id);
         break;
+    case HAP_LET_GO:
+        person_lets_go(w, id);
+        break;
     case HAP_CANCEL:
         person_cancel(w, id);
         break;
@@ -151,6 +154,12 @@ void turn(struct world *w, enum happening what, uint32_t id, uint32_t serial)
         break;
     case HAP_WEIGHT:
         nature_weight(w);
+        break;
+    case HAP_ASK:
+        nature_ask(w);
+        break;
+    case HAP_LEVER:
+        nature_lever(w);
         break;
     case HAP_SYMPTOM:
         nature_symptom(w);

@@ -42,6 +42,7 @@ void vary_trouble(struct myr_scenario *s, const struct myr_scenario *given, stru
     draw_every(rng, given->clock.every_ms, &s->clock.every_ms);
     draw_every(rng, given->drains.every_ms, &s->drains.every_ms);
     draw_every(rng, given->holds.every_ms, &s->holds.every_ms);
+    draw_every(rng, given->levers.every_ms, &s->levers.every_ms);
     draw_every(rng, given->weights.every_ms, &s->weights.every_ms);
     draw_every(rng, given->symptoms.every_ms, &s->symptoms.every_ms);
     draw_every(rng, given->calms.every_ms, &s->calms.every_ms);

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "progress.h"
+#include "progress/progress.h"
 
 int world_begin(struct world *w, struct myr_err *err)
 {

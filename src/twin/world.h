@@ -12,6 +12,7 @@
  *   people   who submit, cancel, drain, hold and weigh
  *   nature   faults, partitions
  *   calms    all trouble stops
+ *   asks     questions to the controller of a run
  *   turns    one happening of the world
  *
  * Whoever holds the other end of the line is one of two:
@@ -22,9 +23,9 @@
  */
 #pragma once
 
-#include "check.h"
 #include "draw.h"
 #include "myriad/twin/run.h"
+#include "progress/check.h"
 #include "times.h"
 
 enum happening {
@@ -58,6 +59,9 @@ enum happening {
     HAP_HOLD,       /* a scheduler below has a use for a node */
     HAP_UNHOLD,     /* ... and gives it back */
     HAP_WEIGHT,     /* a tenant's share is changed */
+    HAP_LEVER,      /* a person holds a job, or changes its priority */
+    HAP_LET_GO,     /* ... and lets it go */
+    HAP_ASK,        /* ... asks a question */
     HAP_SYMPTOM,    /* agents say that nodes fail */
     HAP_CALM,       /* all trouble stops */
     HAP_STORM,      /* ... and may come again */
@@ -101,6 +105,7 @@ struct wrank {
 /* One epoch of a job, as far as it exists. */
 struct winc {
     uint32_t job, epoch;
+    uint32_t world;             /* GPUs of the whole gang */
     uint32_t gpus_up, live;     /* GPUs whose ranks are up; ranks that exist */
     uint32_t serial;            /* of the slot's use */
     bool used, running, broken; /* of the slot; of its progress */
@@ -115,7 +120,7 @@ struct winc {
 
 struct wjob {
     const struct myr_scenario_jobs *group; /* what its scenario says of it */
-    uint32_t gpus, id;                     /* id: in the controller, or MYR_NONE */
+    uint32_t gpus, id;                     /* asked for; id: in the controller, or MYR_NONE */
     int64_t work_ms, saved_ms, step_ms;    /* all of it; up to the last checkpoint; one step */
     int64_t submit_ms, first_start_ms, first_run_ms, end_ms; /* -1: not yet */
     int64_t failed_ms;                                       /* not yet recovered from; -1: none */
@@ -147,10 +152,11 @@ struct line {
 struct seat {
     struct myr_control *control;
     struct myr_buf snapshot, journal;             /* what a new controller would read */
-    int64_t offset_ms;                            /* of its clock */
+    int64_t offset_ms, ahead_ms;                  /* of its clock; steps forward alone */
     uint32_t tick;                                /* counts wakes asked for */
     int64_t tick_ms;                              /* when; INT64_MAX: none is asked for */
     uint64_t since_snapshot, events, crash_event; /* it dies at that event; 0: at none */
+    struct myr_control *shadow;                   /* a copy that is told the same, or NULL */
     uint64_t dead_hash; /* of its state when it died; 0: the last event was lost with it */
 };
 
@@ -179,7 +185,7 @@ struct world {
     struct myr_twin_result *result;
     MYR_VEC(int64_t) recoveries; /* from a failure to the next step, in ms */
     uint64_t faults_drawn, partitions_drawn, crashes_drawn, drains_drawn, clocks_drawn;
-    uint64_t holds_drawn, weights_drawn, symptoms_drawn, calms_drawn;
+    uint64_t holds_drawn, weights_drawn, symptoms_drawn, calms_drawn, levers_drawn, asks_drawn;
     uint32_t calms;                    /* so far: what an earlier trouble was to end with is void */
     bool calm, last;                   /* no trouble now; nor ever again */
     bool ended;                        /* broken off: nobody controls, or nobody looks any more */
@@ -247,7 +253,8 @@ void agent_remember(struct wnode *node, uint32_t job, uint32_t epoch);
 uint32_t rank_new(struct world *w, const struct wrank *rank);
 /* It is no more; its incarnation makes no progress from now on. */
 void rank_end(struct world *w, uint32_t id);
-uint32_t inc_of(struct world *w, uint32_t job, uint32_t epoch);
+/* An incarnation of so many GPUs: it is there already, or begins. */
+uint32_t inc_of(struct world *w, uint32_t job, uint32_t epoch, uint32_t gpus);
 void inc_rank_up(struct world *w, uint32_t rank);
 /* Progress stops: a rank is gone, hangs or saves. */
 void inc_break(struct world *w, uint32_t id, bool save);
@@ -313,6 +320,12 @@ void nature_undrain(struct world *w, uint32_t node);
 void nature_hold(struct world *w);
 void nature_unhold(struct world *w, uint32_t node);
 void nature_weight(struct world *w);
+void nature_lever(struct world *w);
+/* asks.c */
+void nature_ask(struct world *w);
+void shadow_step(struct world *w, int64_t now_ms, const struct myr_event *event);
+void shadow_end(struct world *w);
+void person_lets_go(struct world *w, uint32_t id);
 void nature_symptom(struct world *w);
 void nature_window(struct world *w, uint32_t window);
 void person_submit(struct world *w, uint32_t id);

@@ -242,6 +242,25 @@ def compared(myriad, folder):
           and "assumed prices decide" in rows["capex"][1])
 
 
+def grown(myriad, folder):
+    """What a phase costs is no sum where what is bought for most of the money has no price."""
+    text = ("servers: %d\nserver: h200-8gpu\n%snetworks: {compute: {switch: mqm9790-ns2f}, oob: }\n"
+            "prices: %s\n")
+    for own, book, named in (("", "cn-2024-05", True), ("", "market-2026", False),
+                             ("supplied: [servers]\n", "market-2026", False)):
+        for name, servers in (("a", 40), ("b", 90)):
+            (folder / f"{name}.yaml").write_text(text % (servers, own, book))
+        done = run(myriad, "plan", "grow", folder / "a.yaml", folder / "b.yaml", "-o", "json")
+        answer = json.loads(done.stdout)
+        said = run(myriad, "plan", "grow", folder / "a.yaml", folder / "b.yaml").stdout
+        check(f"grown {own}{book}: {answer['lacking']}", (answer["lacking"] is not None) == named)
+        check(f"grown {own}{book}: said", ("not known: without a price" in said) == named)
+        sums = [row["total"] for row in answer["buy"] if row["total"] is not None]
+        check(f"grown {own}{book}: {answer['cost']}", abs(answer["cost"] - sum(sums)) < 0.01)
+        check(f"grown {own}{book}: share {answer['priced_money']}",
+              answer["priced_money"] < 0.9 if named else answer["priced_money"] == 1)
+
+
 def optimise_as(myriad, folder, text):
     (folder / "spec.yaml").write_text(text)
     done = run(myriad, "plan", "optimise", folder / "spec.yaml", "-o", "json")
@@ -299,6 +318,7 @@ def main():
         currencies(myriad, folder)
         compared(myriad, folder)
         optimised(myriad, folder)
+        grown(myriad, folder)
     for what in FAILED[:40]:
         print("FAILED", what)
     print(f"{len(FAILED)} failed")

@@ -66,6 +66,23 @@ def scenario(number):
                                "hang_s": rng.choice([10, 60, 600]),
                                "drain_permille": rng.choice([0, 100, 1000])}),
     }
+    # Drawn behind the others, so that a number's cluster stays what it was.
+    parts["tenants"] = tenants = rng.randint(1, 3)
+    for key, value in (("holds", {"per_day": 30, "hours": rng.choice([0.2, 2])}),
+                       ("weights", {"per_day": 30}),
+                       ("levers", {"per_day": rng.choice([20, 200])}),
+                       ("questions", {"per_day": rng.choice([20, 200])}),
+                       ("symptoms", {"per_day": 20, "nodes": rng.randint(1, 3)})):
+        parts[key] = maybe(0.4, value)
+    for jobs in parts["jobs"]:
+        jobs["tenant"] = rng.randrange(tenants)
+        for key, value in (("fixed", True), ("after_ppm", 300000), ("late_s", 20),
+                           ("held_ppm", 300000), ("date_ppm", 200000), ("least_percent", 50),
+                           ("within", rng.choice(["leaf", "pod"])), ("leaf_max", rng.randint(1, 4)),
+                           ("tp", rng.choice([2, 4, gpus]))):
+            if rng.random() < 0.15:
+                jobs[key] = value
+        jobs["pp"] = rng.choice([1, 2]) if "tp" in jobs else 0
     return {key: value for key, value in parts.items() if value is not None}
 
 

@@ -33,6 +33,7 @@ struct myr_grow_line {
     int64_t total_cents;  /* of the whole line: new total less old total */
     uint64_t had, needed; /* in the smaller and in the larger bill */
     int64_t had_cents;    /* the line's total in the smaller one */
+    double may_cents;     /* what is bought of it, by its price or an estimate; 0: nobody knows */
 };
 
 struct myr_growth {
@@ -51,6 +52,8 @@ struct myr_growth {
     struct myr_grow_line *lines;
     uint32_t line_count, unpriced_lines;
     int64_t cost_cents;
+    double priced_share; /* of the money that all lines to buy are estimated to cost */
+    const char *lacking; /* main lines to buy without a price; "": 'cost_cents' may stand */
 
     /* Buying the switches now that installed cables will have to reach later. */
     uint32_t first_switches; /* pieces; 0: there is nothing to buy ahead */

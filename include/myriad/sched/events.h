@@ -100,6 +100,8 @@ bool myr_queue_may_reserve(const struct myr_queue *queue, const struct myr_queue
                            int64_t start_s);
 /* The clock has stepped: the same reservation at another moment. */
 MYR_MUST_USE int myr_queue_redate(struct myr_queue *queue, uint32_t id, int64_t start_s);
+/* Its date is given up: it stays held, and nothing is reserved for it any more. */
+MYR_MUST_USE int myr_queue_undate(struct myr_queue *queue, int64_t now_s, uint32_t id);
 /* When it starts; -1: nothing is reserved for it. */
 int64_t myr_queue_reserved_s(const struct myr_queue *queue, uint32_t id);
 

@@ -50,7 +50,7 @@ struct myr_twin_result {
     double idle_gpu_h; /* on healthy nodes that nobody had while a job that fits there waited */
     uint64_t failures; /* that stopped a job */
     uint64_t faults, crashes, partitions, fences, repairs, drains, clock_steps;
-    uint64_t holds, weights, symptoms, calms;
+    uint64_t holds, weights, levers, questions, symptoms, calms;
     uint64_t drawn[MYR_SCENARIO_LISTS]; /* of each kind, struck or not */
     uint64_t messages, messages_lost, messages_twice, messages_late;
     uint64_t recoveries;

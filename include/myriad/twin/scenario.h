@@ -44,11 +44,17 @@ struct myr_scenario_jobs {
     uint32_t restart; /* enum myr_restart */
     uint32_t retries, lease_s, tenant;
     int32_t priority;
-    uint32_t service;    /* run until they are cancelled, or the scenario ends */
-    uint32_t cancel_ppm; /* are cancelled by their owner at some time */
-    uint32_t after_ppm;  /* wait for the job before them */
-    uint32_t fixed;      /* never preempted */
-    int64_t late_ms;     /* their directory comes so late, and starts before it fail */
+    uint32_t service;       /* run until they are cancelled, or the scenario ends */
+    uint32_t cancel_ppm;    /* are cancelled by their owner at some time */
+    uint32_t after_ppm;     /* wait for the job before them */
+    uint32_t fixed;         /* never preempted */
+    int64_t late_ms;        /* their directory comes so late, and starts before it fail */
+    uint32_t tp, pp;        /* of their parallel layout; the rest is data parallel; 0: none */
+    uint32_t within;        /* 0: any; no farther apart than a set of leaves, or a pod */
+    uint32_t leaf_max;      /* nodes of one under one set of leaves; 0: any number */
+    uint32_t least_percent; /* they also start with so much of their GPUs; 0: with all */
+    uint32_t held_ppm;      /* are held by their owner at first, and released later */
+    uint32_t date_ppm;      /* are to start in a stated minute, where they have a limit */
 };
 
 struct myr_scenario_window {
@@ -114,6 +120,12 @@ struct myr_scenario {
     struct {
         int64_t every_ms; /* a tenant's weight is changed */
     } weights;
+    struct {
+        int64_t every_ms; /* somebody holds a job, and lets it go, or changes its priority */
+    } levers;
+    struct {
+        int64_t every_ms; /* somebody asks why, when, and what if */
+    } questions;
     struct {
         int64_t every_ms; /* nodes that fail, or will, say so themselves */
         uint32_t nodes;   /* of one gang, up to so many together */

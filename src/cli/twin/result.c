@@ -51,6 +51,8 @@ static struct myr_value *put_nature(struct myr_answer *answer, const struct myr_
     put_count(answer, "clock steps", r->clock_steps);
     put_count(answer, "holds", r->holds);
     put_count(answer, "weights", r->weights);
+    put_count(answer, "levers", r->levers);
+    put_count(answer, "questions", r->questions);
     put_count(answer, "symptoms", r->symptoms);
     put_count(answer, "calms", r->calms);
     put_count(answer, "messages", r->messages);

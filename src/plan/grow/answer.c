@@ -157,9 +157,15 @@ static void show_cost(const struct myr_growth *growth, struct myr_answer *answer
     (void)myr_plan_money(growth->cost_cents, currency, money);
     if (!myr_grow_is_priced(growth)) {
         myr_answer_fact(answer, "cost", "unknown: 'prices: BOOK' in the spec names a price book");
+    } else if (growth->lacking[0]) {
+        myr_answer_fact(answer, "cost",
+                        "not known: without a price are %s; %.0f %% of the estimated money is "
+                        "priced",
+                        growth->lacking, growth->priced_share * 100);
     } else if (growth->unpriced_lines) {
-        myr_answer_fact(answer, "cost", "%s, without %s", money,
-                        MYR_COUNT(growth->unpriced_lines, "unpriced line"));
+        myr_answer_fact(answer, "cost", "%s, without %s; %.0f %% of the estimated money is priced",
+                        money, MYR_COUNT(growth->unpriced_lines, "unpriced line"),
+                        growth->priced_share * 100);
     } else {
         myr_answer_fact(answer, "cost", "%s", money);
     }
@@ -253,6 +259,8 @@ void myr_grow_answer(const struct myr_growth *growth, struct myr_answer *answer)
     put_cents(answer, "cost", growth->cost_cents, priced);
     myr_answer_text(answer, "currency", myr_design_str(&growth->grown, now->currency));
     myr_answer_u64(answer, "unpriced_lines", growth->unpriced_lines);
+    myr_answer_double(answer, "priced_money", growth->priced_share, 4);
+    myr_answer_text(answer, "lacking", growth->lacking[0] ? growth->lacking : NULL);
     myr_answer_u64(answer, "moved_cables", growth->move_count);
     myr_answer_u64(answer, "moved_at_least", growth->moved_at_least);
     put_by(answer, "moved_by_network", growth->moved);

@@ -1,4 +1,5 @@
 #include "grow/grow_internal.h"
+#include "prices/prices.h"
 
 /*
  * What has to be bought: the larger bill less the smaller one, line by line. And what it would cost
@@ -26,6 +27,7 @@ static struct myr_grow_line new_line(const struct myr_design *design, const stru
         .unit_cents = row->unit_cents,
         .total_cents = row->unit_cents < 0 ? 0 : row->total_cents,
         .needed = row->quantity,
+        .may_cents = design->bom_price ? (double)design->bom_price[row - design->bom].cents : 0,
     };
 }
 
@@ -42,6 +44,7 @@ static struct myr_grow_line less(struct myr_grow_line line, const struct myr_bom
         return line;
     }
     line.quantity -= (int64_t)old->quantity;
+    line.may_cents *= line.needed ? (double)line.quantity / (double)line.needed : 0;
     line.unit_cents = priced ? line.unit_cents : -1;
     line.total_cents = priced ? line.total_cents - old->total_cents : 0;
     return line;
@@ -89,6 +92,24 @@ static void subtract(struct grow *grow)
             add(out, line);
         }
     }
+}
+
+/* How far the sum of what is bought reaches. */
+static void tell_reach(struct grow *grow)
+{
+    struct myr_growth *out = grow->out;
+    struct priced_line *lines = MYR_ARENA_NEW(grow->arena, struct priced_line, out->line_count);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < out->line_count; i++) {
+        const struct myr_grow_line *line = &out->lines[i];
+        bool priced = line->unit_cents != -1;
+        if (line->quantity > 0) {
+            lines[count++] = (struct priced_line){
+                line->name, priced ? (double)line->total_cents : line->may_cents, priced,
+                !priced && line->may_cents <= 0};
+        }
+    }
+    out->lacking = prices_lacking(grow->arena, lines, count, &out->priced_share);
 }
 
 /* Unit price of a network's switch: that line of its bill that counts as many as there are. */
@@ -161,5 +182,6 @@ static void look_ahead(struct grow *grow)
 void grow_buy(struct grow *grow)
 {
     subtract(grow);
+    tell_reach(grow);
     look_ahead(grow);
 }

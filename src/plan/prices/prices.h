@@ -13,6 +13,18 @@ struct unit_price {
     const struct myr_price *entry; /* of a book, a list or the spec; NULL: by its class */
 };
 
+/* What a line makes of a sum: its price, or what it is estimated to cost. */
+struct priced_line {
+    const char *name;
+    double cents;
+    bool priced;
+    bool main; /* whatever it may cost: nothing is known of it */
+};
+
+/* "GPU server; Ethernet switch; 2 more": lines without which there is no sum to speak of; "": it
+ * may stand. And the share of the money that is priced. */
+const char *prices_lacking(struct myr_arena *arena, const struct priced_line *lines, uint32_t count,
+                           double *ret_share);
 /* "servers, management nodes": what the spec says that others supply. */
 const char *prices_supplied(const struct plan *plan);
 struct unit_price prices_find(struct plan *plan, uint32_t part);

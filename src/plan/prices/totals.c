@@ -35,38 +35,32 @@ static struct totals add_up(const struct plan *plan)
 }
 
 /* Without an estimate it is one by what it is: what is not known may be anything. */
-static bool is_main(const struct plan *plan, size_t line, const struct totals *sum)
+static bool is_main(const struct plan *plan, size_t line)
 {
-    const struct myr_bom_price *price = &plan->bom_prices.items[line];
-    if (price->basis != MYR_PRICE_NONE) {
-        return (double)price->cents >= MAIN_SHARE * sum->typical;
-    }
-    uint32_t part = plan->bom_parts.items[line];
-    enum myr_part_kind kind = part_at(plan, part)->kind;
-    return kind == MYR_PART_SERVER || kind == MYR_PART_SWITCH || kind == MYR_PART_TRANSCEIVER ||
-           kind == MYR_PART_STORAGE;
+    enum myr_part_kind kind = part_at(plan, plan->bom_parts.items[line])->kind;
+    return plan->bom_prices.items[line].basis == MYR_PRICE_NONE &&
+           (kind == MYR_PART_SERVER || kind == MYR_PART_SWITCH || kind == MYR_PART_TRANSCEIVER ||
+            kind == MYR_PART_STORAGE);
 }
 
-/* Whether the line counts among those that lack: a main one, or any where so little is priced. */
-static bool lacks(const struct plan *plan, size_t line, const struct totals *sum, bool any)
+/* Any line counts where 'least' is negative, else those that make so much of the money. */
+static bool lacks(const struct priced_line *line, double least)
 {
-    return plan->bom.items[line].unit_cents < 0 && (any || is_main(plan, line, sum));
+    return !line->priced && (line->main || least < 0 || (line->cents > 0 && line->cents >= least));
 }
 
 /* Lines of one name are named once; beyond the first few they are counted. Returns how many. */
-static uint32_t list_lacking(const struct plan *plan, const struct totals *sum, bool any,
+static uint32_t list_lacking(const struct priced_line *lines, uint32_t count, double least,
                              struct myr_buf *list)
 {
     uint32_t names = 0;
-    for (size_t i = 0; i < plan->bom.count; i++) {
-        bool counts = lacks(plan, i, sum, any);
-        for (size_t k = 0; k < i && counts; k++) {
-            counts =
-                plan->bom.items[k].name != plan->bom.items[i].name || !lacks(plan, k, sum, any);
+    for (uint32_t i = 0; i < count; i++) {
+        bool counts = lacks(&lines[i], least);
+        for (uint32_t k = 0; k < i && counts; k++) {
+            counts = strcmp(lines[k].name, lines[i].name) != 0 || !lacks(&lines[k], least);
         }
         if (counts && names < NAMED_MAX) {
-            myr_buf_printf(list, "%s%s", names ? "; " : "",
-                           plan->strings.data + plan->bom.items[i].name);
+            myr_buf_printf(list, "%s%s", names ? "; " : "", lines[i].name);
         }
         names += counts;
     }
@@ -76,16 +70,35 @@ static uint32_t list_lacking(const struct plan *plan, const struct totals *sum, 
     return names;
 }
 
-/* Main lines without a price; and, where too little of the money is priced without one of them
- * being large, all others. "" where the sum may stand. */
-static const char *lacking(struct plan *plan, const struct totals *sum)
+const char *prices_lacking(struct myr_arena *arena, const struct priced_line *lines, uint32_t count,
+                           double *ret_share)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf list = {};
-    bool little = sum->priced < PRICED_SHARE * sum->typical;
-    if (list_lacking(plan, sum, false, &list) == 0 && little) {
-        (void)list_lacking(plan, sum, true, &list);
+    double priced = 0, all = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        priced += lines[i].priced ? lines[i].cents : 0;
+        all += lines[i].cents;
     }
-    return myr_arena_strndup(plan->arena, list.data ? list.data : "", list.len);
+    *ret_share = all > 0 ? priced / all : 0;
+    /* Main lines; and, where too little of the money is priced without one of them being large,
+     * all others. */
+    if (list_lacking(lines, count, MAIN_SHARE * all, &list) == 0 && priced < PRICED_SHARE * all) {
+        (void)list_lacking(lines, count, -1, &list);
+    }
+    return myr_arena_strndup(arena, list.data ? list.data : "", list.len);
+}
+
+/* "" where the sum may stand. */
+static const char *lacking(struct plan *plan, double *ret_share)
+{
+    uint32_t count = (uint32_t)plan->bom.count;
+    struct priced_line *lines = MYR_ARENA_NEW(plan->arena, struct priced_line, count);
+    for (uint32_t i = 0; i < count; i++) {
+        lines[i] = (struct priced_line){plan->strings.data + plan->bom.items[i].name,
+                                        (double)plan->bom_prices.items[i].cents,
+                                        plan->bom.items[i].unit_cents >= 0, is_main(plan, i)};
+    }
+    return prices_lacking(plan->arena, lines, count, ret_share);
 }
 
 /* In the order of the bits of 'supplied'. */
@@ -106,8 +119,8 @@ const char *prices_supplied(const struct plan *plan)
 void plan_price_figures(struct plan *plan)
 {
     struct totals sum = add_up(plan);
-    const char *lack = lacking(plan, &sum), *supplied = prices_supplied(plan);
-    double money = sum.typical > 0 ? sum.priced / sum.typical : 0;
+    double money;
+    const char *lack = lacking(plan, &money), *supplied = prices_supplied(plan);
     if (sum.lines == 0) {
         return;
     }

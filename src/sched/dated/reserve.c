@@ -131,6 +131,20 @@ int myr_queue_redate(struct myr_queue *q, uint32_t id, int64_t start_s)
     return rc;
 }
 
+int myr_queue_undate(struct myr_queue *q, int64_t now_s, uint32_t id)
+{
+    if (myr_queue_reserved_s(q, id) < 0) {
+        return MYR_ENOENT;
+    }
+    MYR_TRY(queue_advance(q, now_s));
+    for (size_t i = 0; i < q->windows.count; i++) {
+        struct window *w = &q->windows.items[i];
+        w->cancelled |= w->job == id + 1; /* its nodes open with the next decision */
+    }
+    MYR_ASSERT(myr_queue_reserved_s(q, id) < 0);
+    return MYR_OK;
+}
+
 bool queue_is_reserved(const struct myr_queue *q, const struct window *w)
 {
     MYR_ASSERT(w->job > 0);

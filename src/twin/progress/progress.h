@@ -20,8 +20,8 @@
  */
 #pragma once
 
-#include "check.h"
 #include "myriad/twin/scenario.h"
+#include "progress/check.h"
 
 struct progress;
 

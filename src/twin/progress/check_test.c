@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "check.h"
+#include "progress/check.h"
 
 /* What happened, one after the other; 'a' to 'c' are numbers in the order of the calls. */
 enum what {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "myriad/text/amount.h"
-#include "progress_books.h"
+#include "progress/progress_books.h"
 
 static void touch(struct progress *p, uint32_t node)
 {
@@ -48,13 +48,30 @@ static void note_refusal(struct progress *p, const struct myr_event *event)
 {
     if (event->job < p->jobs.count && event->code == MYR_START_OWN_FAULT) {
         struct pjob *job = pjob_at(p, event->job);
-        /* Each node of a gang says it of the same start. */
-        if (event->epoch == job->epoch && job->fault_epoch < event->epoch) {
+        /* Each node of a gang says it of the same start; late, of one that had ended before. */
+        if (event->epoch == job->epoch && job->fault_epoch < event->epoch &&
+            job->state == MYR_CONTROL_STARTING) {
             job->own_faults++;
             job->fault_epoch = event->epoch;
             job->fault_ms = p->now_ms;
         }
     }
+}
+
+/* What a person asks of a job; it waits anew from then on. */
+static void note_lever(struct progress *p, const struct myr_event *event)
+{
+    struct pjob *job = pjob_at(p, event->job);
+    if (event->kind == MYR_EVENT_HOLD_JOB) {
+        job->held = event->code != 0;
+        job->date_ms = 0;                      /* which is given up, whatever is asked for */
+        job->mends = job->mends && !job->held; /* it goes back to its line, and keeps no place */
+    } else {
+        job->priority = (int32_t)event->value;
+        job->earlier = job->later = 0;
+    }
+    job->asked = true;
+    job->ready_ms = job->fit_ms = job->first_ms = -1;
 }
 
 void progress_begin(struct progress *p, const struct myr_event *event, int64_t now_ms)
@@ -98,6 +115,13 @@ void progress_begin(struct progress *p, const struct myr_event *event, int64_t n
         break;
     case MYR_EVENT_STARTED:
         note_refusal(p, event);
+        if (event->code == MYR_START_NODE) {
+            p->avoid_ms = now_ms + AVOIDED_MS;
+        }
+        break;
+    case MYR_EVENT_HOLD_JOB:
+    case MYR_EVENT_PRIORITY:
+        note_lever(p, event);
         break;
     default:
         break;
@@ -111,6 +135,9 @@ static void keep_place(struct progress *p, uint32_t id)
 {
     struct pjob *job = pjob_at(p, id);
     job->broke_ms = job->mends ? job->broke_ms : p->up_ms;
+    if (job->held) {
+        return; /* it goes back to its line */
+    }
     job->mends = true;
     p->keeps = true;
     if (progress_nodes_of(p, job->gpus) == 1) {
@@ -127,14 +154,37 @@ static void keep_place(struct progress *p, uint32_t id)
             p->nodes[n].kept_for = id + 1;
             p->nodes[n].kept_gpus = p->nodes[n].state == MYR_NODE_HEALTHY ? own : 0;
             p->nodes[n].kept_ms = p->up_ms;
+            p->nodes[n].kept_at_ms = p->now_ms + p->ahead_ms;
             touch(p, n);
         }
+    }
+}
+
+/* Held, or before its date, a job stays in its line. */
+static void look_at_turn(struct progress *p, const struct myr_effect *e)
+{
+    const struct pjob *job = pjob_at(p, e->job);
+    bool starts = e->state == MYR_CONTROL_PLACING || e->state == MYR_CONTROL_STARTING;
+    if (!starts || job->state != MYR_CONTROL_QUEUED) {
+        return;
+    }
+    int64_t early_ms = job->date_ms - (p->now_ms + p->step_ms);
+    if (job->held) {
+        check_violated(p->check, RULE_HELD, "job %u is given its turn while a person holds it",
+                       e->job);
+    } else if (job->date_ms > 0 && early_ms > p->ahead_ms + DATE_SLACK_MS) {
+        check_violated(p->check, RULE_HELD, "job %u is given its turn %lld s before its date",
+                       e->job, (long long)early_ms / 1000);
     }
 }
 
 static void job_says(struct progress *p, const struct myr_effect *e)
 {
     struct pjob *job = pjob_at(p, e->job);
+    look_at_turn(p, e);
+    job->at_once = job->state == MYR_CONTROL_QUEUED && e->state == MYR_CONTROL_PLACING
+                       ? !job->mends
+                       : job->at_once && e->state == MYR_CONTROL_STARTING;
     bool stood = job->state == MYR_CONTROL_STARTING || job->state == MYR_CONTROL_RUNNING ||
                  job->state == MYR_CONTROL_FINISHING;
     job->state = e->state;
@@ -162,13 +212,14 @@ static void look_at_place(struct progress *p, const struct myr_effect *e)
     const struct pjob *owner = pjob_at(p, n->kept_for - 1), *guest = pjob_at(p, e->job);
     /* Under preempt whoever has run less may stop it, and leaves the rest of its nodes to others.
      */
-    bool excused = p->scenario->queue_policy == MYR_QUEUE_PREEMPT ||
+    bool excused = p->scenario->queue_policy == MYR_QUEUE_PREEMPT || guest->date_ms > 0 ||
                    (guest->mended && guest->broke_ms < owner->broke_ms); /* it was the host */
-    if (owner->mends && p->up_ms - n->kept_ms <= KEPT_MS && !excused &&
-        guest->priority <= owner->priority) {
+    /* A controller may count an absence, or a step of its clock, as time that has passed. */
+    int64_t passed_ms = p->now_ms + p->ahead_ms - n->kept_at_ms;
+    if (owner->mends && passed_ms <= KEPT_MS && !excused && guest->priority <= owner->priority) {
         check_violated(p->check, RULE_DISPLACED,
                        "node/%05u goes to job %u, %lld s after job %u of %s failed there", e->node,
-                       e->job, (long long)(p->up_ms - n->kept_ms) / 1000, n->kept_for - 1,
+                       e->job, (long long)passed_ms / 1000, n->kept_for - 1,
                        MYR_COUNT(owner->gpus, "GPU"));
     }
     n->kept_for = owner->mends ? n->kept_for : 0; /* the host of who comes as a guest */
@@ -201,13 +252,16 @@ static void granted(struct progress *p, const struct myr_effect *e)
     look_at_window(p, e);
     if (p->started.count == 0 || p->started.items[p->started.count - 1] != e->job) {
         myr_vec_push(&p->started, e->job);
+        pjob_at(p, e->job)->granted = 0;
     }
+    pjob_at(p, e->job)->granted += (uint32_t)__builtin_popcountll(e->gpus);
 }
 
 /* The first order of an epoch. */
 static void ordered(struct progress *p, const struct myr_effect *e)
 {
     struct pjob *job = pjob_at(p, e->job);
+    placed_order(p, e);
     p->nodes[e->node].started = e->job + 1;
     p->nodes[e->node].started_epoch = e->epoch;
     if (e->epoch <= job->epoch) {
@@ -270,6 +324,17 @@ void progress_effect(struct progress *p, const struct myr_effect *e)
 
 /* ---- when all of it is known ---- */
 
+/* A gang whose place was given up waits for its nodes, as guest of another it would have two. */
+static bool is_host(const struct progress *p, uint32_t id)
+{
+    for (uint32_t n = 0; p->keeps && n < p->scenario->shape.nodes; n++) {
+        if (p->nodes[n].kept_for == id + 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Somebody who counts more, is no larger and has long been waiting still waits. */
 static void look_at_priority(struct progress *p, uint32_t id)
 {
@@ -277,18 +342,23 @@ static void look_at_priority(struct progress *p, uint32_t id)
     uint32_t spares = p->scenario->policy.spares;
     /* Spares serve who could never run without them, whatever others count. */
     bool spared = spares > 0 && p->usable < progress_nodes_of(p, job->gpus) + spares;
+    /* Nodes may have been held for it before a person asked for less. */
+    spared = spared || job->asked;
+    spared = spared || job->date_ms > 0 || progress_dated_nodes(p) > 0;
     for (size_t i = 0; i < p->open.count && job->epoch == 1 && !spared; i++) {
         const struct pjob *other = pjob_at(p, p->open.items[i]);
         /* With a limit a job may go where one without may not. */
-        bool alike =
-            other->gpus <= job->gpus && (job->limit_s == 0 || p->scenario->window_count == 0);
-        if (other->priority > job->priority && alike && progress_is_ready(p, other) &&
-            other->ready_ms >= 0 && p->up_ms - other->ready_ms > PRIORITY_MS) {
-            check_violated(p->check, RULE_PRIORITY,
-                           "job %u of priority %d is placed before job %u of priority %d, which is "
-                           "no larger and has waited for %lld s",
-                           id, job->priority, p->open.items[i], other->priority,
-                           (long long)(p->up_ms - other->ready_ms) / 1000);
+        bool alike = other->gpus <= job->granted && !(other->fixed && p->keeps) &&
+                     (job->limit_s == 0 || p->scenario->window_count == 0);
+        if (other->priority > job->priority && alike && !pjob_is_near(other) &&
+            progress_is_ready(p, other) && other->ready_ms >= 0 &&
+            p->up_ms - other->ready_ms > PRIORITY_MS && !is_host(p, p->open.items[i])) {
+            check_violated(
+                p->check, RULE_PRIORITY,
+                "job %u (%u of %u GPUs) of priority %d is placed before job %u (%u GPUs) "
+                "of priority %d, which has waited for %lld s",
+                id, job->granted, job->gpus, job->priority, p->open.items[i], other->gpus,
+                other->priority, (long long)(p->up_ms - other->ready_ms) / 1000);
             return;
         }
     }
@@ -297,11 +367,14 @@ static void look_at_priority(struct progress *p, uint32_t id)
 void progress_end(struct progress *p)
 {
     for (size_t i = 0; i < p->touched.count; i++) {
-        p->nodes[p->touched.items[i]].touched = false;
         progress_count(p, p->touched.items[i]);
     }
     for (size_t i = 0; i < p->started.count; i++) {
         look_at_priority(p, p->started.items[i]);
+    }
+    placed_end(p);
+    for (size_t i = 0; i < p->touched.count; i++) {
+        p->nodes[p->touched.items[i]].touched = false;
     }
     p->touched.count = p->started.count = 0;
 }

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "myriad/twin.h"
-#include "progress.h"
+#include "progress/progress.h"
 
 #define HARD MYR_SOURCE_DIR "/examples/twin/hard-storm.yaml"
 
@@ -128,9 +128,13 @@ static void place(struct told *t, uint32_t job, uint32_t epoch, uint32_t first, 
     says.state = MYR_CONTROL_STARTING;
     effect(t, says);
     for (uint32_t n = first; n < first + count; n++) {
-        effect(t,
-               (struct myr_effect){
-                   .kind = MYR_EFFECT_START, .node = n, .job = job, .epoch = epoch, .gpus = 255});
+        effect(t, (struct myr_effect){.kind = MYR_EFFECT_START,
+                                      .node = n,
+                                      .job = job,
+                                      .epoch = epoch,
+                                      .first_rank = 8 * (n - first),
+                                      .world = 8 * count,
+                                      .gpus = 255});
     }
     end(t);
 }
@@ -441,6 +445,115 @@ static void a_search_goes_towards_places_that_were_not_reached(void **state)
     assert_true(reached[1] > reached[0]);
 }
 
+/* ---- where gangs lie ---- */
+
+static void lever(struct told *t, enum myr_event_kind kind, uint32_t job, uint8_t code)
+{
+    struct myr_event event = {.kind = (uint8_t)kind, .job = job, .code = code};
+    progress_begin(t->progress, &event, t->now_ms);
+    end(t);
+}
+
+static void a_held_job_that_starts_is_heard(void **state)
+{
+    (void)state;
+    struct told t;
+    for (int with = 0; with < 4; with++) {
+        tell_of(&t, "");
+        struct myr_job_spec spec = {.token = 1, .gpus = 8, .held = with == 0};
+        spec.date_min = with == 3 ? 60 : 0;
+        check_job(t.check, 0, 8, true);
+        progress_job(t.progress, 0, &spec);
+        if (with > 0) {
+            lever(&t, MYR_EVENT_HOLD_JOB, 0, with < 3);
+        }
+        if (with == 2) {
+            lever(&t, MYR_EVENT_HOLD_JOB, 0, 0);
+        }
+        place(&t, 0, 1, 0, 1);
+        assert_int_equal(heard(&t, RULE_HELD), with < 2); /* let go, a date is no more either */
+    }
+    tell_of(&t, "");
+    struct myr_job_spec spec = {.token = 1, .gpus = 8, .date_min = 60};
+    check_job(t.check, 0, 8, true);
+    progress_job(t.progress, 0, &spec);
+    place(&t, 0, 1, 0, 1);
+    assert_int_equal(heard(&t, RULE_HELD), 1);
+}
+
+static void start(struct told *t, struct myr_effect more)
+{
+    more.kind = MYR_EFFECT_START;
+    more.gpus = 255;
+    effect(t, more);
+}
+
+static void ranks_that_are_nobodys_or_twice_are_heard(void **state)
+{
+    (void)state;
+    struct told t;
+    for (int with = 0; with < 5; with++) {
+        tell_of(&t, "");
+        submit(&t, 0, 16, 0);
+        place(&t, 0, 1, 0, 2);
+        begin(&t, MYR_EVENT_TICK, 0, 0);
+        if (with == 1) { /* said again */
+            start(&t, (struct myr_effect){.node = 1, .epoch = 1, .first_rank = 8, .world = 16});
+        } else if (with == 2) { /* other ranks */
+            start(&t, (struct myr_effect){.node = 1, .epoch = 1, .world = 16});
+        } else if (with == 3) { /* a node too many */
+            start(&t, (struct myr_effect){.node = 2, .epoch = 1, .first_rank = 8, .world = 16});
+        } else if (with == 4) { /* a smaller world, and nobody asked for that */
+            start(&t, (struct myr_effect){.node = 0, .epoch = 2, .world = 8});
+        }
+        end(&t);
+        assert_int_equal(heard(&t, RULE_RANKS), with >= 2);
+    }
+}
+
+static void who_lies_otherwise_than_asked_is_heard(void **state)
+{
+    (void)state;
+    struct told t;
+    for (uint32_t most = 0; most < 4; most++) {
+        tell_of(&t, "");
+        struct myr_job_spec spec = {.token = 1, .gpus = 16, .wish = {.leaf_max = most}};
+        check_job(t.check, 0, 16, true);
+        progress_job(t.progress, 0, &spec);
+        place(&t, 0, 1, 0, 2);
+        assert_int_equal(heard(&t, RULE_WISH), most == 1);
+    }
+}
+
+/* A part of a node that was empty, where one in use has room. */
+static void who_opens_a_node_for_nothing_is_heard(void **state)
+{
+    (void)state;
+    struct told t;
+    for (int with = 0; with < 3; with++) {
+        tell_of(&t, with == 2 ? "spares: 1\n" : "");
+        submit(&t, 0, 4, 0);
+        submit(&t, 1, with == 1 ? 5 : 4, 0);
+        for (uint32_t job = 0; job < 2; job++) {
+            uint64_t gpus = job == 1 && with == 1 ? 31 : 15;
+            uint32_t world = (uint32_t)__builtin_popcountll(gpus);
+            struct myr_effect e = {.node = job, .job = job, .epoch = 1, .world = world};
+            e.gpus = gpus;
+            begin(&t, MYR_EVENT_TICK, 0, 0);
+            effect(&t, (struct myr_effect){
+                           .kind = MYR_EFFECT_JOB, .job = job, .state = MYR_CONTROL_PLACING});
+            e.kind = MYR_EFFECT_GRANT;
+            effect(&t, e);
+            effect(&t, (struct myr_effect){
+                           .kind = MYR_EFFECT_JOB, .job = job, .state = MYR_CONTROL_STARTING});
+            e.kind = MYR_EFFECT_START;
+            effect(&t, e);
+            end(&t);
+        }
+        assert_int_equal(heard(&t, RULE_SCATTERED), with == 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -452,6 +565,10 @@ int main(void)
         cmocka_unit_test(who_is_overtaken_for_long_is_heard),
         cmocka_unit_test(who_waits_beside_the_place_of_a_broken_gang_is_not_heard),
         cmocka_unit_test(who_passes_a_higher_priority_is_heard),
+        cmocka_unit_test(a_held_job_that_starts_is_heard),
+        cmocka_unit_test(ranks_that_are_nobodys_or_twice_are_heard),
+        cmocka_unit_test(who_lies_otherwise_than_asked_is_heard),
+        cmocka_unit_test(who_opens_a_node_for_nothing_is_heard),
         cmocka_unit_test(repairs_beyond_the_limit_are_heard),
         cmocka_unit_test(retries_without_a_pause_are_heard),
         cmocka_unit_test(starts_in_windows_are_heard),

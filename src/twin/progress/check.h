@@ -47,6 +47,12 @@ enum rule {
     RULE_WINDOW,
     RULE_UNMENDED,
     RULE_ENDLESS,
+    RULE_HELD,
+    RULE_RANKS,
+    RULE_WISH,
+    RULE_SCATTERED,
+    RULE_COPY,
+    RULE_ANSWER,
     RULE_COUNT
 };
 
@@ -75,6 +81,8 @@ void check_drain(struct check *check, uint32_t node, bool drain);
 
 /* The world's truth. */
 void check_job(struct check *check, uint32_t job, uint32_t gpus, bool strict);
+/* An elastic job may have fewer in one epoch: without a word on it they are all. */
+void check_world(struct check *check, uint32_t job, uint32_t epoch, uint32_t gpus);
 void check_rank_begins(struct check *check, uint32_t node, uint32_t job, uint32_t epoch,
                        uint64_t gpus);
 void check_rank_up(struct check *check, uint32_t job, uint32_t epoch, uint64_t gpus);

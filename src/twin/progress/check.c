@@ -1,4 +1,4 @@
-#include "check.h"
+#include "progress/check.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,22 +7,24 @@
 #include "myriad/text/amount.h"
 
 const char *const rule_names[RULE_COUNT] = {
-    "given-twice", "ungranted",    "leak",        "lost-job", "gang",    "late-start", "drained",
-    "two-lives",   "stale-commit", "done-early",  "stuck",    "journal", "idle",       "displaced",
-    "overtaken",   "priority",     "drain-limit", "retry",    "window",  "unmended",   "endless"};
+    "given-twice", "ungranted",    "leak",        "lost-job",  "gang",    "late-start", "drained",
+    "two-lives",   "stale-commit", "done-early",  "stuck",     "journal", "idle",       "displaced",
+    "overtaken",   "priority",     "drain-limit", "retry",     "window",  "unmended",   "endless",
+    "held",        "ranks",        "wish",        "scattered", "copy",    "answer"};
 
 /* What the books know of one job, from effects and from the world. */
 struct book_job {
-    bool strict, work_done;     /* no two epochs at a time; the world has done its work */
-    bool in_place;              /* its next start is on the GPUs of the last one */
-    uint32_t gpus_granted;      /* as the controller says */
-    uint8_t state;              /* as told, and since when */
-    int64_t since_ms;           /* in that state */
-    uint32_t stopped_epoch;     /* the newest that was ordered to stop */
-    uint32_t live_epoch, live;  /* ranks that exist, of the newest epoch that has any */
-    uint32_t gpus;              /* of the whole gang */
-    uint32_t up_epoch, up_gpus; /* GPUs whose ranks have come up in an epoch */
-    uint32_t commit_epoch;      /* of the last checkpoint */
+    bool strict, work_done;      /* no two epochs at a time; the world has done its work */
+    bool in_place;               /* its next start is on the GPUs of the last one */
+    uint32_t gpus_granted;       /* as the controller says */
+    uint8_t state;               /* as told, and since when */
+    int64_t since_ms;            /* in that state */
+    uint32_t stopped_epoch;      /* the newest that was ordered to stop */
+    uint32_t live_epoch, live;   /* ranks that exist, of the newest epoch that has any */
+    uint32_t gpus;               /* of the whole gang */
+    uint32_t world_epoch, world; /* ... in this epoch */
+    uint32_t up_epoch, up_gpus;  /* GPUs whose ranks have come up in an epoch */
+    uint32_t commit_epoch;       /* of the last checkpoint */
 };
 
 /* All books. GPUs are counted through: node by node, then by number. */
@@ -233,6 +235,9 @@ static void order_start(struct check *k, const struct myr_effect *e)
 {
     MYR_ASSERT(e->node < k->nodes && e->job != MYR_NONE);
     MYR_ASSERT(e->kind == MYR_EFFECT_START);
+    if (e->world > 0) {
+        check_world(k, e->job, e->epoch, e->world);
+    }
     for (uint32_t g = 0; g < k->gpus_per_node; g++) {
         if (e->gpus >> g & 1 && k->owner[(size_t)e->node * k->gpus_per_node + g] != e->job + 1) {
             check_violated(k, RULE_UNGRANTED, "job %u is started on gpu/%05u/%u, which it has not",
@@ -253,6 +258,12 @@ static void note_stop(struct check *k, const struct myr_effect *e)
     MYR_ASSERT(job->stopped_epoch >= e->epoch);
 }
 
+/* GPUs of the whole gang in an epoch. */
+static uint32_t world_of(const struct book_job *job, uint32_t epoch)
+{
+    return job->world_epoch == epoch ? job->world : job->gpus;
+}
+
 /* What a state claims must be true in the books. */
 static void job_says(struct check *k, const struct myr_effect *e)
 {
@@ -266,11 +277,11 @@ static void job_says(struct check *k, const struct myr_effect *e)
             check_violated(k, RULE_LATE_START,
                            "job %u is called running in epoch %u, which was taken back", e->job,
                            e->epoch);
-        } else if (job->up_epoch != e->epoch || job->up_gpus < job->gpus) {
+        } else if (job->up_epoch != e->epoch || job->up_gpus < world_of(job, e->epoch)) {
             check_violated(k, RULE_GANG, "job %u is called running in epoch %u with %s up of %u",
                            e->job, e->epoch,
                            MYR_COUNT(job->up_epoch == e->epoch ? job->up_gpus : 0, "GPU"),
-                           job->gpus);
+                           world_of(job, e->epoch));
         }
         break;
     case MYR_CONTROL_STARTING:
@@ -368,9 +379,18 @@ void check_drain(struct check *k, uint32_t node, bool drain)
 
 void check_job(struct check *k, uint32_t job, uint32_t gpus, bool strict)
 {
-    MYR_ASSERT(gpus > 0 && (book(k, job)->gpus == 0 || book(k, job)->gpus == gpus));
+    MYR_ASSERT(gpus > 0 && book(k, job)->gpus <= gpus);
     book(k, job)->gpus = gpus;
     book(k, job)->strict = strict;
+}
+
+void check_world(struct check *k, uint32_t job, uint32_t epoch, uint32_t gpus)
+{
+    MYR_ASSERT(gpus > 0 && epoch > 0);
+    if (epoch >= book(k, job)->world_epoch) {
+        book(k, job)->world_epoch = epoch;
+        book(k, job)->world = gpus;
+    }
 }
 
 /* The truth about GPUs, whatever the controller believes. */

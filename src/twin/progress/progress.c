@@ -1,9 +1,9 @@
-#include "progress.h"
+#include "progress/progress.h"
 
 #include <stdlib.h>
 
 #include "myriad/text/amount.h"
-#include "progress_books.h"
+#include "progress/progress_books.h"
 
 /*
  * The looks: what is free and who waits, once a minute. What happens in an event is judged in
@@ -26,6 +26,9 @@ struct progress *progress_create(struct check *check, const struct myr_scenario 
 void progress_free(struct progress *p)
 {
     if (p) {
+        for (size_t i = 0; i < p->jobs.count; i++) {
+            free(p->jobs.items[i].parts);
+        }
         myr_vec_done(&p->jobs);
         myr_vec_done(&p->open);
         myr_vec_done(&p->touched);
@@ -54,6 +57,15 @@ void progress_job(struct progress *p, uint32_t id, const struct myr_job_spec *sp
                          .tenant = spec->tenant,
                          .priority = spec->priority,
                          .limit_s = spec->limit_s,
+                         .date_ms = (int64_t)spec->date_min * 60000,
+                         .held = spec->held,
+                         .shaped = spec->wish.tp + spec->wish.within + spec->wish.leaf_max > 0,
+                         .fixed = spec->fixed,
+                         .least = spec->gpus_min ? spec->gpus_min : spec->gpus,
+                         .within = spec->wish.within > MYR_LEVEL_LEAF
+                                       ? spec->wish.within - (uint32_t)MYR_LEVEL_LEAF
+                                       : 0,
+                         .leaf_max = spec->wish.leaf_max,
                          .after = spec->after ? spec->after - 1 : MYR_NONE,
                          .ready_ms = -1,
                          .fit_ms = -1,
@@ -159,28 +171,47 @@ static uint32_t own_nodes(const struct progress *p, uint32_t id)
     return own;
 }
 
+/* Whole free nodes that lie as near together as it asks, of the leaves or the pod with most. */
+static uint32_t near_nodes(const struct progress *p, const struct pjob *job)
+{
+    const struct myr_place_shape *shape = &p->scenario->shape;
+    uint32_t best = 0, sum = 0, leaf = 0;
+    for (uint32_t n = 0; n < shape->nodes; n++) {
+        bool leaf_begins = n % shape->group_nodes == 0;
+        bool begins =
+            job->within == 1 ? leaf_begins : job->within == 2 && n % shape->pod_nodes == 0;
+        sum = begins ? 0 : sum;
+        leaf = leaf_begins ? 0 : leaf;
+        bool is_free = p->nodes[n].counted && p->nodes[n].free == p->per;
+        leaf += is_free;
+        sum += is_free && (job->leaf_max == 0 || leaf <= job->leaf_max);
+        best = sum > best ? sum : best;
+    }
+    return best;
+}
+
 /* Whether so many GPUs are free together: on one node, or on whole ones. */
 static bool fits(const struct progress *p, uint32_t id)
 {
     uint32_t gpus = pjob_at(p, id)->gpus, own = own_nodes(p, id);
     uint32_t nodes = progress_nodes_of(p, gpus), spares = p->scenario->policy.spares;
     /* Spares serve gangs that mend, and who could never run without them. */
-    uint32_t whole = p->with_free[p->per];
+    uint32_t dated = progress_dated_nodes(p);
+    uint32_t whole = p->with_free[p->per] > dated ? p->with_free[p->per] - dated : 0;
     spares = spares < whole ? spares : whole; /* as many of them as there are now */
     bool spared = (pjob_at(p, id)->mends && nodes > 1) || p->usable < nodes + spares;
     whole = spared ? whole : whole > spares ? whole - spares : 0;
+    if (pjob_is_near(pjob_at(p, id))) { /* spares and nodes of a date may be just those */
+        return near_nodes(p, pjob_at(p, id)) >= nodes + p->scenario->policy.spares + dated;
+    }
     if (gpus >= p->per) {
         return whole + own >= nodes;
     }
-    if (whole + own > 0) {
-        return true;
-    }
+    uint32_t some = whole + own; /* any of the others may be those of a date */
     for (uint32_t f = gpus; f < p->per; f++) {
-        if (p->with_free[f] > 0) {
-            return true;
-        }
+        some += p->with_free[f];
     }
-    return false;
+    return some > (whole + own > 0 ? 0 : dated);
 }
 
 /* ---- who waits ---- */
@@ -189,7 +220,19 @@ bool progress_is_ready(const struct progress *p, const struct pjob *job)
 {
     bool alone = job->after == MYR_NONE || (job->after < p->jobs.count &&
                                             p->jobs.items[job->after].state == MYR_CONTROL_DONE);
-    return job->state == MYR_CONTROL_QUEUED && alone;
+    return job->state == MYR_CONTROL_QUEUED && alone && !job->held &&
+           (job->date_ms == 0 || p->now_ms + p->step_ms >= job->date_ms);
+}
+
+uint32_t progress_dated_nodes(const struct progress *p)
+{
+    uint32_t nodes = 0;
+    for (size_t i = 0; i < p->open.count; i++) {
+        const struct pjob *job = pjob_at(p, p->open.items[i]);
+        bool waits = job->date_ms > 0 && job->state <= MYR_CONTROL_PLACING;
+        nodes += waits ? progress_nodes_of(p, job->gpus) : 0;
+    }
+    return nodes;
 }
 
 /* Those that are over are left out from now on; the others stay in the order of their numbers. */
@@ -291,7 +334,8 @@ static void look_at_order(struct progress *p, int64_t passed_ms)
         if (has_gpus(job)) {
             *share_of(p, job) += job->gpus;
             job->earlier = job->later = 0;
-        } else if (progress_is_ready(p, job) && p->usable >= progress_nodes_of(p, job->gpus)) {
+        } else if (progress_is_ready(p, job) &&
+                   p->usable >= progress_nodes_of(p, job->gpus) + progress_dated_nodes(p)) {
             job->later += *share_of(p, job) * (uint64_t)passed_ms;
             if (job->later > cluster * OVERTAKEN_MS + 2 * job->earlier) {
                 check_violated(p->check, RULE_OVERTAKEN,
@@ -366,6 +410,7 @@ void progress_look(struct progress *p, int64_t now_ms, bool up)
 void progress_clock(struct progress *p, int64_t step_ms)
 {
     p->ahead_ms += step_ms > 0 ? step_ms : 0;
+    p->step_ms += step_ms;
     p->jumped = true;
 }
 
