@@ -72,7 +72,7 @@ struct myr_row {
     const char *or_text;      /* of NAME */
     const char *const *words; /* of WORD, from 0 to 'high' */
     const struct myr_record *of;
-    /* OWN: 'shape' is its JSON schema, without the braces. */
+    /* OWN; 'shape' is the type that a schema tells of it, and of a text that may be a number. */
     int (*read)(const struct myr_doc *node, const char *what, struct myr_arena *arena, void *ret,
                 struct myr_err *err);
     const char *shape;
@@ -121,5 +121,5 @@ void myr_record_write(const struct myr_record *record, const void *self, struct 
  */
 void myr_record_schema(const struct myr_record *record, const char *refs, bool written,
                        struct myr_json *json);
-/* "| key | what it is |" a line, for documents. */
+/* "| `key` | default | what it is |" a line, for documents. */
 void myr_record_table(const struct myr_record *record, struct myr_buf *ret);

@@ -27,7 +27,7 @@ static void put_whole(const struct myr_row *row, bool written, struct myr_json *
 {
     bool bounded = row->kind != MYR_FIELD_U64;
     put_type(row, "integer", json);
-    if (row->low > INT64_MIN) {
+    if (row->low > INT32_MIN) {
         myr_json_i64(json, "minimum", row->low);
     }
     /* One that is all that the place holds is no bound worth telling of. */
@@ -105,6 +105,10 @@ static void put_value(const struct myr_row *row, const struct use *use, struct m
         }
         return;
     case MYR_FIELD_NAME:
+        if (row->shape) { /* a number that may stand in quotes */
+            myr_json_raw(json, "type", myr_str_from(row->shape));
+            return;
+        }
         put_type(row, "string", json);
         if (!use->written) {
             myr_json_u64(json, "maxLength", row->size - 1U);
@@ -133,10 +137,11 @@ static void put_value(const struct myr_row *row, const struct use *use, struct m
         return;
     }
     case MYR_FIELD_RAW:
-        myr_json_text(json, "type", "object");
-        return;
     case MYR_FIELD_OWN:
-        myr_json_raw(json, "type", myr_str_from(row->shape));
+        myr_json_raw(json, "type", myr_str_from(row->shape ? row->shape : "\"object\""));
+        if (!row->shape) {
+            myr_json_bool(json, "additionalProperties", true); /* whatever was written */
+        }
         return;
     case MYR_FIELD_KINDS:
         break;
@@ -172,13 +177,43 @@ void myr_record_schema(const struct myr_record *record, const char *refs, bool w
     }
     myr_json_end(json);
     /* A newer program may say more; what is read is checked for slips of the pen. */
-    myr_json_bool(json, "additionalProperties", written);
+    if (!written) {
+        myr_json_bool(json, "additionalProperties", false);
+    }
+}
+
+/* What it is where a file says nothing; empty where that is no value of it. */
+static void put_default(const struct myr_row *row, struct myr_buf *ret)
+{
+    switch ((enum myr_field_kind)row->kind) {
+    case MYR_FIELD_FLAG:
+        myr_buf_puts(ret, row->or ? "true" : "false");
+        return;
+    case MYR_FIELD_U32:
+    case MYR_FIELD_I32:
+    case MYR_FIELD_I64:
+        if (row->or >= row->low) {
+            myr_buf_printf(ret, "%lld", (long long)row->or);
+        }
+        return;
+    case MYR_FIELD_NAME:
+        myr_buf_puts(ret, row->or_text ? row->or_text : "");
+        return;
+    case MYR_FIELD_WORD:
+        myr_buf_puts(ret, row->or <= row->high ? row->words[row->or ] : "");
+        return;
+    default:
+        return;
+    }
 }
 
 void myr_record_table(const struct myr_record *record, struct myr_buf *ret)
 {
     for (uint32_t i = 0; i < record->count; i++) {
         const struct myr_row *row = &record->rows[i];
-        myr_buf_printf(ret, "| `%s` | %s |\n", row->key, row->doc);
+        myr_buf_printf(ret, "| `%s` | ", row->key);
+        size_t before = ret->len;
+        put_default(row, ret);
+        myr_buf_printf(ret, "%s| %s |\n", ret->len > before ? " " : "", row->doc);
     }
 }

@@ -12,12 +12,12 @@ static bool is_null(const struct myr_row *row, const void *at)
     case MYR_FIELD_I64:
     case MYR_FIELD_SPAN: {
         int64_t value = member_get(row->kind, row->size, at);
-        return row->null && (value < row->low || value > row->high);
+        return value < row->low || value > row->high;
     }
     case MYR_FIELD_REAL:
-        return row->null && !(*(const double *)at >= row->from && *(const double *)at <= row->to);
+        return !(*(const double *)at >= row->from && *(const double *)at <= row->to);
     case MYR_FIELD_NAME:
-        return row->null && *(const char *)at == '\0';
+        return *(const char *)at == '\0';
     default:
         return false;
     }
@@ -43,7 +43,7 @@ static void write_list(const struct myr_row *row, const struct myr_items *items,
 static void write_value(const struct myr_row *row, const char *key, const void *at,
                         struct myr_json *json)
 {
-    if (is_null(row, at)) {
+    if (row->null && is_null(row, at)) {
         myr_json_null(json, key);
         return;
     }

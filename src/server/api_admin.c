@@ -10,34 +10,6 @@ int api_writable(const struct server *server, struct myr_err *err)
     return server->stuck ? myr_err_set(err, MYR_EAWAY, "read-only: %s", server->stuck_why) : MYR_OK;
 }
 
-int api_body_text(const struct request *request, const char *key, bool needed, char *ret,
-                  size_t size, struct myr_err *err)
-{
-    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
-    const struct myr_doc *top, *node;
-    struct myr_str text;
-    /* A key that is not needed and not there leaves an empty text. */
-    ret[0] = '\0';
-    if (request->body.len == 0) {
-        return needed ? myr_err_set(err, MYR_EINVAL, "the request has no '%s'", key) : MYR_OK;
-    }
-    MYR_TRY(myr_doc_read_json(&arena, "request",
-                              (struct myr_str){request->body.data, request->body.len}, &top, err));
-    MYR_TRY(myr_doc_expect(top, MYR_DOC_MAP, "the request", err));
-    /* Keys that are not asked for are not looked at: one body serves several calls of this. */
-    node = myr_doc_get(top, key);
-    if (!node) {
-        return needed ? myr_doc_need(top, "the request", key, &node, err) : MYR_OK;
-    }
-    MYR_TRY(myr_doc_text(node, key, &text, err));
-    if (text.len >= size) {
-        return myr_doc_error(err, node, MYR_ERANGE, "'%s' has %zu bytes, at most %zu are expected",
-                             key, text.len, size - 1);
-    }
-    myr_str_put(text, ret);
-    return MYR_OK;
-}
-
 /* The core as it is, for whoever asks what would be if. */
 int api_state(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
@@ -51,13 +23,9 @@ int api_state(struct request *request, struct myr_buf *ret, struct myr_err *err)
 /* Without a token: it tells nothing of the cluster but whether the server can do its work. */
 int api_health(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
-    struct myr_json json;
+    const struct said_health said = {!request->server->stuck, request->server->version};
     (void)err;
-    myr_json_init(&json, ret, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_bool(&json, "ok", !request->server->stuck);
-    myr_json_text(&json, "version", request->server->version);
-    myr_json_end(&json);
+    api_give(&said_health_record, &said, ret);
     return MYR_OK;
 }
 
@@ -67,7 +35,7 @@ int api_usage(struct request *request, struct myr_buf *ret, struct myr_err *err)
     const struct server *server = request->server;
     /* Counted in one walk over all jobs, not in one for each tenant. */
     uint32_t waiting[SERVER_TENANTS] = {};
-    struct myr_json json;
+    struct said_share shares[SERVER_TENANTS];
     (void)err;
     for (uint32_t id = 0; id < myr_control_jobs(server->control); id++) {
         const struct job_row *row = rows_job(server, id);
@@ -75,29 +43,24 @@ int api_usage(struct request *request, struct myr_buf *ret, struct myr_err *err)
             waiting[row->tenant]++;
         }
     }
-    myr_json_init(&json, ret, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_text(&json, "currency", server->config.currency);
-    myr_json_double(&json, "kw_per_gpu", server->config.kw_per_gpu, 3);
-    myr_json_double(&json, "price_kwh", server->config.price_kwh, 4);
-    myr_json_list(&json, "tenants");
     for (uint32_t i = 0; i < server->rows.tenants.count; i++) {
         const struct tenant_row *tenant = &server->rows.tenants.items[i];
         double hours = (double)rows_gpu_ms(tenant, core_ms(server)) / 3600e3;
         /* At full power for as long as it is given away, used or not. */
         double kwh = hours * server->config.kw_per_gpu;
-        myr_json_object(&json, NULL);
-        myr_json_text(&json, "name", tenant->name);
-        myr_json_u64(&json, "weight", tenant->weight);
-        myr_json_double(&json, "gpu_hours", hours, 4);
-        myr_json_double(&json, "kwh", kwh, 3);
-        myr_json_double(&json, "cost", kwh * server->config.price_kwh, 2);
-        myr_json_u64(&json, "running_gpus", tenant->running_gpus);
-        myr_json_u64(&json, "waiting_jobs", waiting[i]);
-        myr_json_end(&json);
+        shares[i] = (struct said_share){.name = tenant->name,
+                                        .weight = tenant->weight,
+                                        .gpu_hours = hours,
+                                        .kwh = kwh,
+                                        .cost = kwh * server->config.price_kwh,
+                                        .running_gpus = tenant->running_gpus,
+                                        .waiting_jobs = waiting[i]};
     }
-    myr_json_end(&json);
-    myr_json_end(&json);
+    const struct said_usage said = {.currency = server->config.currency,
+                                    .kw_per_gpu = server->config.kw_per_gpu,
+                                    .price_kwh = server->config.price_kwh,
+                                    .tenants = {shares, (uint32_t)server->rows.tenants.count}};
+    api_give(&said_usage_record, &said, ret);
     return MYR_OK;
 }
 
@@ -105,21 +68,16 @@ int api_usage(struct request *request, struct myr_buf *ret, struct myr_err *err)
 int api_inject(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;
-    char name[SERVER_NAME], fault[64];
-    struct myr_json json;
-    MYR_TRY(api_body_text(request, "node", true, name, sizeof(name), err));
-    MYR_TRY(api_body_text(request, "fault", true, fault, sizeof(fault), err));
-    uint32_t node = rows_node(server, name);
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    struct ask_fault ask;
+    MYR_TRY(api_take(request_body(request), &ask_fault_record, &arena, &ask, err));
+    uint32_t node = rows_node(server, ask.node);
     if (node == MYR_NONE) {
-        return myr_err_set(err, MYR_ENOENT, "no node '%s'", name);
+        return myr_err_set(err, MYR_ENOENT, "no node '%s'", ask.node);
     }
     /* Not journalled: it happens to the world, and the core sees what comes of it. */
-    MYR_TRY(server->world.inject(server, node, fault, err));
-    myr_json_init(&json, ret, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_text(&json, "node", name);
-    myr_json_text(&json, "fault", fault);
-    myr_json_end(&json);
+    MYR_TRY(server->world.inject(server, node, ask.fault, err));
+    api_give(&said_fault_record, &(struct said_fault){ask.node, ask.fault}, ret);
     return MYR_OK;
 }
 
@@ -129,7 +87,6 @@ static int give(struct request *request, struct token_row *token, bool enrol, co
 {
     struct server *server = request->server;
     MYR_CLEANUP(myr_buf_done) struct myr_buf secret = {};
-    struct myr_json json;
     MYR_ASSERT(!token->digest[0] && enrol == (token->role == ROLE_NONE)); /* a role, or a node */
     MYR_TRY(api_writable(server, err));
     MYR_TRY(myr_io_secret(24, &secret, err));
@@ -142,10 +99,7 @@ static int give(struct request *request, struct token_row *token, bool enrol, co
         return err->code;
     }
     myr_buf_puts(&secret, tail);
-    myr_json_init(&json, ret, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_text(&json, "token", secret.data);
-    myr_json_end(&json);
+    api_give(&said_secret_record, &(struct said_secret){secret.data}, ret);
     return MYR_OK;
 }
 
@@ -154,12 +108,14 @@ int api_enrol(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;
     struct token_row token = {};
+    struct ask_enrol ask;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf ca = {};
     /* SECRET@FINGERPRINT: who enrols by it believes this authority and no other. */
     char path[SERVER_PATH], tail[70] = "@";
-    char relay[SERVER_NAME];
-    MYR_TRY(api_body_text(request, "node", false, token.user, sizeof(token.user), err));
-    MYR_TRY(api_body_text(request, "relay", false, relay, sizeof(relay), err));
+    MYR_TRY(api_take(request_body(request), &ask_enrol_record, &arena, &ask, err));
+    const char *relay = ask.relay;
+    memcpy(token.user, ask.node, sizeof(token.user));
     if (relay[0]) {
         /* A name is a node's or a relay's: certificates are told apart by it. */
         if (token.user[0] || rows_node(server, relay) != MYR_NONE) {
@@ -187,18 +143,19 @@ int api_enrol(struct request *request, struct myr_buf *ret, struct myr_err *err)
 int api_token(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct token_row token = {};
-    char role[16];
-    MYR_TRY(api_body_text(request, "user", true, token.user, sizeof(token.user), err));
-    MYR_TRY(api_body_text(request, "role", true, role, sizeof(role), err));
-    MYR_TRY(
-        api_body_text(request, "unix_user", false, token.unix_user, sizeof(token.unix_user), err));
+    struct ask_token ask;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    MYR_TRY(api_take(request_body(request), &ask_token_record, &arena, &ask, err));
+    memcpy(token.user, ask.user, sizeof(token.user));
+    memcpy(token.unix_user, ask.unix_user, sizeof(token.unix_user));
     /* Without 'none', which is nobody's. */
     for (int i = ROLE_VIEWER; i < ROLE_COUNT; i++) {
-        token.role = strcmp(role, role_names[i]) == 0 ? (enum role)i : token.role;
+        token.role = strcmp(ask.role, role_names[i]) == 0 ? (enum role)i : token.role;
     }
     if (token.role == ROLE_NONE) {
         return myr_err_set(err, MYR_EINVAL,
-                           "'%s' is no role; viewer, user, operator or admin is expected", role);
+                           "'%s' is no role; viewer, user, operator or admin is expected",
+                           ask.role);
     }
     /* Agents refuse it as well; here it is told to whoever asks for it. */
     if (strcmp(token.unix_user, "root") == 0) {

@@ -21,12 +21,9 @@ struct wanted {
 };
 
 /* 0 is refused: no cluster has none of these. */
-static int read_number(const struct request *request, const char *key, uint32_t *ret,
-                       struct myr_err *err)
+static int take_number(const char *key, const char *text, uint32_t *ret, struct myr_err *err)
 {
-    char text[16];
     uint64_t value;
-    MYR_TRY(api_body_text(request, key, true, text, sizeof(text), err));
     if (!myr_str_to_u64(myr_str_from(text), &value) || value == 0 || value > 1U << 20) {
         return myr_err_set(err, MYR_EINVAL, "'%s' is '%s', a number from 1 on is expected", key,
                            text);
@@ -41,15 +38,20 @@ static int read_number(const struct request *request, const char *key, uint32_t 
  */
 static int read_wanted(const struct request *request, struct wanted *ret, struct myr_err *err)
 {
-    char ask[8];
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    struct ask_design ask;
     uint32_t nodes = 0;
-    MYR_TRY(api_body_text(request, "nodes", true, ret->list, sizeof(ret->list), err));
-    MYR_TRY(read_number(request, "gpus_per_node", &ret->gpus_per_node, err));
-    MYR_TRY(read_number(request, "nodes_per_leaf", &ret->nodes_per_leaf, err));
-    MYR_TRY(api_body_text(request, "dry_run", false, ask, sizeof(ask), err));
-    ret->only_ask = strcmp(ask, "true") == 0;
+    MYR_TRY(api_take(request_body(request), &ask_design_record, &arena, &ask, err));
+    if (strlen(ask.nodes) >= sizeof(ret->list)) {
+        return myr_err_set(err, MYR_ERANGE, "'nodes' has %zu bytes, at most %zu are expected",
+                           strlen(ask.nodes), sizeof(ret->list) - 1);
+    }
+    snprintf(ret->list, sizeof(ret->list), "%s", ask.nodes);
+    MYR_TRY(take_number("gpus_per_node", ask.gpus_per_node, &ret->gpus_per_node, err));
+    MYR_TRY(take_number("nodes_per_leaf", ask.nodes_per_leaf, &ret->nodes_per_leaf, err));
+    ret->only_ask = strcmp(ask.dry_run, "true") == 0;
     MYR_TRY(names_expand(ret->list, &ret->names, &ret->count, err));
-    MYR_TRY(read_number(request, "design_nodes", &nodes, err));
+    MYR_TRY(take_number("design_nodes", ask.design_nodes, &nodes, err));
     return nodes == ret->count
                ? MYR_OK
                : myr_err_set(err, MYR_EINVAL, "%s for a design of %s",
@@ -238,19 +240,14 @@ int api_design(struct request *request, struct myr_buf *ret, struct myr_err *err
     struct server *server = request->server;
     MYR_CLEANUP(free_wanted) struct wanted *wanted = myr_xcalloc(1, sizeof(*wanted));
     uint32_t before = server->rows.node_count;
-    struct myr_json json;
     MYR_TRY(read_wanted(request, wanted, err));
     MYR_TRY(check(server, wanted, err));
     /* The same design again adds nothing, and is no error. */
     if (wanted->count > before && !wanted->only_ask) {
         MYR_TRY(apply(server, wanted, err));
     }
-    myr_json_init(&json, ret, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_u64(&json, "nodes_before", before);
-    myr_json_u64(&json, "nodes", wanted->count);
-    myr_json_u64(&json, "added", wanted->count - before);
-    myr_json_bool(&json, "applied", !wanted->only_ask);
-    myr_json_end(&json);
+    const struct said_grown said = {before, wanted->count, wanted->count - before,
+                                    !wanted->only_ask};
+    api_give(&said_grown_record, &said, ret);
     return MYR_OK;
 }

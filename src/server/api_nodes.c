@@ -24,38 +24,36 @@ enum shade {
     SHADE_SILENT, /* not heard */
 };
 
-/* One node as lists have it; the keys are part of the API. */
-static void put_node(const struct server *server, uint32_t id, struct myr_json *json)
+/* One node as lists have it. Lists lie in the arena. */
+static struct said_node shown(const struct server *server, uint32_t id, struct myr_arena *arena)
 {
     MYR_ASSERT(id < server->rows.node_count && server->config.nodes_per_leaf > 0);
     const struct node_row *row = &server->rows.nodes[id];
     struct myr_control_node node = myr_control_node(server->control, id);
     struct myr_control_rank ranks[NODE_JOBS];
-    uint32_t count = myr_control_node_ranks(server->control, id, ranks, NODE_JOBS);
+    uint32_t count = myr_control_node_ranks(server->control, id, ranks, NODE_JOBS), jobs = 0;
     uint64_t busy = 0;
     /* It says how many there are, and fills in as many as fit. */
     count = count < NODE_JOBS ? count : NODE_JOBS;
+    uint32_t *ids = MYR_ARENA_NEW(arena, uint32_t, count + 1);
     for (uint32_t i = 0; i < count; i++) {
         busy |= ranks[i].gpus;
-    }
-    myr_json_u64(json, "id", id);
-    myr_json_text(json, "name", row->name);
-    myr_json_text(json, "state", myr_node_state_name(node.state));
-    myr_json_bool(json, "silent", node.silent);
-    myr_json_u64(json, "gpus", server->config.gpus_per_node);
-    myr_json_u64(json, "busy", (uint64_t)__builtin_popcountll(busy));
-    /* Nodes are numbered leaf by leaf. */
-    myr_json_u64(json, "leaf", id / server->config.nodes_per_leaf);
-    myr_json_u64(json, "boot", node.boot);
-    myr_json_text(json, "kind", row->kind);
-    myr_json_list(json, "jobs");
-    for (uint32_t i = 0; i < count; i++) {
         /* Ranks of one job come one behind the other; it is named once. */
         if (i == 0 || ranks[i].job != ranks[i - 1].job) {
-            myr_json_u64(json, NULL, ranks[i].job);
+            ids[jobs++] = ranks[i].job;
         }
     }
-    myr_json_end(json);
+    return (struct said_node){.id = id,
+                              .name = row->name,
+                              .state = myr_node_state_name(node.state),
+                              .silent = node.silent,
+                              .gpus = server->config.gpus_per_node,
+                              .busy = (uint32_t)__builtin_popcountll(busy),
+                              /* Nodes are numbered leaf by leaf. */
+                              .leaf = id / server->config.nodes_per_leaf,
+                              .boot = node.boot,
+                              .kind = row->kind,
+                              .jobs = {ids, jobs}};
 }
 
 /* NULL is no choice, and fits. A word that is no state would else look like an empty answer. */
@@ -79,22 +77,17 @@ static int check_state(const char *state, struct myr_err *err)
 
 static void put_nodes(const struct server *server, const char *state, struct myr_buf *ret)
 {
-    struct myr_json json;
-    MYR_ASSERT(server->rows.node_count == myr_control_nodes(server->control)); /* the same ones */
-    myr_json_init(&json, ret, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_list(&json, "nodes");
-    for (uint32_t id = 0; id < server->rows.node_count; id++) {
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    uint32_t count = 0, all = server->rows.node_count;
+    struct said_node *nodes = MYR_ARENA_NEW(&arena, struct said_node, all + 1);
+    MYR_ASSERT(all == myr_control_nodes(server->control)); /* the same ones */
+    for (uint32_t id = 0; id < all; id++) {
         struct myr_control_node node = myr_control_node(server->control, id);
-        if (state && strcmp(state, myr_node_state_name(node.state)) != 0) {
-            continue;
+        if (!state || strcmp(state, myr_node_state_name(node.state)) == 0) {
+            nodes[count++] = shown(server, id, &arena);
         }
-        myr_json_object(&json, NULL);
-        put_node(server, id, &json);
-        myr_json_end(&json);
     }
-    myr_json_end(&json);
-    myr_json_end(&json);
+    api_give(&said_nodes_record, &(struct said_nodes){{nodes, count}}, ret);
 }
 
 int api_nodes(struct request *request, struct myr_buf *ret, struct myr_err *err)
@@ -123,31 +116,32 @@ int api_nodes(struct request *request, struct myr_buf *ret, struct myr_err *err)
 }
 
 /* 'heard_s' is -1 where nothing was heard since the server began. */
-static void put_whole(const struct server *server, uint32_t id, struct myr_json *json)
+static struct said_node_whole whole(const struct server *server, uint32_t id,
+                                    struct myr_arena *arena)
 {
     const struct node_row *row = &server->rows.nodes[id];
-    put_node(server, id, json);
-    myr_json_text(json, "address", row->address);
-    myr_json_text(json, "reason", row->reason);
-    myr_json_bool(json, "revoked", row->revoked);
-    myr_json_double(json, "heard_s",
-                    row->heard_ms ? (double)(steady_ms() - row->heard_ms) / 1e3 : -1, 1);
-    myr_json_object(json, "inventory");
-    myr_json_u64(json, "cpus", row->cpus);
-    myr_json_u64(json, "memory_bytes", row->memory_bytes);
-    myr_json_u64(json, "gpus", row->gpus);
-    myr_json_text(json, "gpu_kind", row->kind);
-    myr_json_text(json, "serial", row->board);
-    myr_json_end(json);
+    struct said_node node = shown(server, id, arena);
+    struct said_node_whole said = {
+        .address = row->address,
+        .reason = row->reason,
+        .revoked = row->revoked,
+        .heard_s = row->heard_ms ? (double)(steady_ms() - row->heard_ms) / 1e3 : -1,
+        .inventory = {.cpus = row->cpus,
+                      .memory_bytes = row->memory_bytes,
+                      .gpus = row->gpus,
+                      .gpu_kind = row->kind,
+                      .serial = row->board}};
+    memcpy(&said, &node, offsetof(struct said_node_whole, address)); /* it begins with those */
+    return said;
 }
+_Static_assert(offsetof(struct said_node_whole, address) == sizeof(struct said_node),
+               "a whole node begins as one of a list");
 
 static void put_one(const struct server *server, uint32_t id, struct myr_buf *ret)
 {
-    struct myr_json json;
-    myr_json_init(&json, ret, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    put_whole(server, id, &json);
-    myr_json_end(&json);
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    const struct said_node_whole said = whole(server, id, &arena);
+    api_give(&said_node_whole_record, &said, ret);
 }
 
 int api_node(struct request *request, struct myr_buf *ret, struct myr_err *err)
@@ -189,8 +183,8 @@ static int change(struct request *request, enum myr_event_kind kind, const char 
 {
     struct server *server = request->server;
     MYR_CLEANUP(myr_free_at) uint32_t *ids = NULL;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     uint32_t count = 0;
-    struct myr_json json;
     MYR_ASSERT(kind == MYR_EVENT_DRAIN || kind == MYR_EVENT_UNDRAIN);
     /* The whole list is looked up before anything is changed. */
     MYR_TRY(nodes_of(request, &ids, &count, err));
@@ -218,27 +212,25 @@ static int change(struct request *request, enum myr_event_kind kind, const char 
         put_one(server, ids[0], ret);
         return MYR_OK;
     }
-    myr_json_init(&json, ret, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_list(&json, "nodes");
+    struct said_node_whole *nodes = MYR_ARENA_NEW(&arena, struct said_node_whole, count);
     for (uint32_t i = 0; i < count; i++) {
-        myr_json_object(&json, NULL);
-        put_whole(server, ids[i], &json);
-        myr_json_end(&json);
+        nodes[i] = whole(server, ids[i], &arena);
     }
-    myr_json_end(&json);
-    myr_json_end(&json);
+    api_give(&said_nodes_whole_record, &(struct said_nodes_whole){{nodes, count}}, ret);
     return MYR_OK;
 }
 
 /* Without a reason the word 'drained' stands for it. */
 int api_drain(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
-    char reason[120] = "", text[160];
-    MYR_TRY(api_body_text(request, "reason", false, reason, sizeof(reason), err));
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    char text[160];
+    struct ask_drain ask;
+    MYR_TRY(api_take(request_body(request), &ask_drain_record, &arena, &ask, err));
     /* Who drained it stands in front of why. */
-    snprintf(text, sizeof(text), "%.30s: %s", request->who.user, reason[0] ? reason : "drained");
-    return change(request, MYR_EVENT_DRAIN, text, reason[0] != '\0', ret, err);
+    snprintf(text, sizeof(text), "%.30s: %s", request->who.user,
+             ask.reason[0] ? ask.reason : "drained");
+    return change(request, MYR_EVENT_DRAIN, text, ask.reason[0] != '\0', ret, err);
 }
 
 /* The reason goes with the drain. */
@@ -341,7 +333,6 @@ int api_cluster(struct request *request, struct myr_buf *ret, struct myr_err *er
     const struct server *server = request->server;
     uint32_t nodes[MYR_NODE_STATES] = {}, jobs[MYR_CONTROL_JOB_STATES] = {};
     uint64_t busy = 0;
-    struct myr_json json;
     (void)err;
     for (uint32_t id = 0; id < server->rows.node_count; id++) {
         nodes[myr_control_node(server->control, id).state]++;
@@ -353,30 +344,24 @@ int api_cluster(struct request *request, struct myr_buf *ret, struct myr_err *er
     for (size_t i = 0; i < server->rows.tenants.count; i++) {
         busy += server->rows.tenants.items[i].running_gpus;
     }
-    myr_json_init(&json, ret, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_text(&json, "name", server->config.cluster);
-    myr_json_text(&json, "world", world_names[server->config.world]);
-    myr_json_text(&json, "version", server->version);
-    myr_json_i64(&json, "time_ms", core_ms(server));
-    myr_json_u64(&json, "seq", server->feed.next);
-    myr_json_u64(&json, "nodes", server->rows.node_count);
-    myr_json_u64(&json, "gpus", (uint64_t)server->rows.node_count * server->config.gpus_per_node);
-    myr_json_u64(&json, "gpus_per_node", server->config.gpus_per_node);
-    myr_json_u64(&json, "nodes_per_leaf", server->config.nodes_per_leaf);
-    myr_json_u64(&json, "gpus_busy", busy);
-    myr_json_u64(&json, "gpus_free", myr_control_free_gpus(server->control));
-    myr_json_bool(&json, "read_only", server->stuck);
-    myr_json_object(&json, "node_states");
-    for (int i = 0; i < MYR_NODE_STATES; i++) {
-        myr_json_u64(&json, myr_node_state_name((enum myr_node_state)i), nodes[i]);
-    }
-    myr_json_end(&json);
-    myr_json_object(&json, "job_states");
-    for (int i = 0; i < MYR_CONTROL_JOB_STATES; i++) {
-        myr_json_u64(&json, myr_control_job_state_name((enum myr_control_job_state)i), jobs[i]);
-    }
-    myr_json_end(&json);
-    myr_json_end(&json);
+    struct said_cluster said = {.name = server->config.cluster,
+                                .world = world_names[server->config.world],
+                                .version = server->version,
+                                .time_ms = core_ms(server),
+                                .seq = server->feed.next,
+                                .nodes = server->rows.node_count,
+                                .gpus = (uint64_t)server->rows.node_count *
+                                        server->config.gpus_per_node,
+                                .gpus_per_node = server->config.gpus_per_node,
+                                .nodes_per_leaf = server->config.nodes_per_leaf,
+                                .gpus_busy = busy,
+                                .gpus_free = myr_control_free_gpus(server->control),
+                                .read_only = server->stuck};
+    /* A number for each state, in their order. */
+    _Static_assert(sizeof(said.node_states) == sizeof(nodes), "a state of nodes is not told");
+    _Static_assert(sizeof(said.job_states) == sizeof(jobs), "a state of jobs is not told");
+    memcpy(&said.node_states, nodes, sizeof(nodes));
+    memcpy(&said.job_states, jobs, sizeof(jobs));
+    api_give(&said_cluster_record, &said, ret);
     return MYR_OK;
 }

@@ -1,4 +1,5 @@
 #include "http.h"
+#include "said/said.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -66,12 +67,8 @@ void request_answer(struct request *request, unsigned status, const char *type, 
 void request_fail(struct request *request, const struct myr_err *err)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
-    struct myr_json json;
-    myr_json_init(&json, &body, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_text(&json, "error", err->message);
-    myr_json_text(&json, "hint", err->hint[0] ? err->hint : NULL);
-    myr_json_end(&json);
+    const struct said_error said = {err->message, err->hint[0] ? err->hint : NULL};
+    api_give(&said_error_record, &said, &body);
     myr_buf_putc(&body, '\n');
     request->server->http->refused++;
     request->cache = NULL; /* what is missing now may be there in a moment */
@@ -165,8 +162,7 @@ void request_send_file(struct request *request, int fd, uint64_t size)
 void http_output(void *whom, const struct output *output)
 {
     struct request *request = whom;
-    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {};
-    struct myr_json json;
+    MYR_CLEANUP(myr_buf_done) struct myr_buf body = {}, text = {};
     if (!request || !request->waiting) {
         return;
     }
@@ -178,14 +174,15 @@ void http_output(void *whom, const struct output *output)
         request_fail(request, &err);
         return;
     }
-    myr_json_init(&json, &body, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_u64(&json, "offset", output->offset);
-    myr_json_u64(&json, "next", output->offset + output->data.len);
-    myr_json_u64(&json, "size", output->size);
-    myr_json_bool(&json, "end", output->ended && output->offset + output->data.len >= output->size);
-    myr_json_str(&json, "text", output->data);
-    myr_json_end(&json);
+    uint64_t next = output->offset + output->data.len;
+    myr_json_quote(&text,
+                   (struct myr_str){output->data.data ? output->data.data : "", output->data.len});
+    const struct said_output said = {.offset = output->offset,
+                                     .next = next,
+                                     .size = output->size,
+                                     .end = output->ended && next >= output->size,
+                                     .text = {text.data, text.len}};
+    api_give(&said_output_record, &said, &body);
     myr_buf_putc(&body, '\n');
     request_answer(request, 200, "application/json", (struct myr_str){body.data, body.len});
 }

@@ -35,6 +35,8 @@ struct route {
     enum role role;
     route_call *call;
     const char *summary;
+    const struct myr_record *takes, *gives, *or_gives; /* NULL: nothing; no JSON */
+    const char *args, *media;                          /* words after '?'; of what is no JSON */
 };
 
 /* A page's login. */
@@ -93,6 +95,10 @@ struct http {
     bool again; /* something was resumed: run it in this turn */
 };
 
+static inline struct myr_str request_body(const struct request *request)
+{
+    return (struct myr_str){request->body.data ? request->body.data : "", request->body.len};
+}
 /* The value of "?name=" or NULL. */
 const char *request_arg(const struct request *request, const char *name);
 /* What the third word of the path names. */
@@ -119,16 +125,14 @@ void peers_drop_slow(struct http *http);
 void peer_address(struct MHD_Connection *connection, char *ret, size_t size);
 
 /* watch.c: events as they come. */
-int watch_begin(struct request *request, struct myr_buf *ret, struct myr_err *err);
 void watch_rang(void *context);
 void watch_second(struct server *server);
 
 /* login.c: who asks? */
+int login_call(struct request *request, struct myr_buf *ret, struct myr_err *err);
 /* Whether it names this machine, and not another site that leads here. */
 bool login_is_meant(const struct request *request);
 void login_find(struct request *request);
-int login_call(struct request *request, struct myr_buf *ret, struct myr_err *err);
-int logout_call(struct request *request, struct myr_buf *ret, struct myr_err *err);
 /* False: too often. 'guess': nobody may try this without a token, or it is about tokens. */
 bool login_allowed(struct request *request, bool guess);
 void login_failed(struct request *request);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "http.h"
+#include "api.h"
 
 enum {
     VISIT_MS = 12 * 3600 * 1000, /* a page is logged in for half a day */
@@ -133,12 +133,7 @@ void login_failed(struct request *request)
 /* For the page, which shows what it may. */
 static void put_who(struct myr_buf *ret, const struct token_row *who)
 {
-    struct myr_json json;
-    myr_json_init(&json, ret, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_text(&json, "user", who->user);
-    myr_json_text(&json, "role", role_names[who->role]);
-    myr_json_end(&json);
+    api_give(&said_who_record, &(struct said_who){who->user, role_names[who->role]}, ret);
 }
 
 /* Visits that have run out make room for new ones. */
@@ -195,13 +190,9 @@ int login_call(struct request *request, struct myr_buf *ret, struct myr_err *err
     struct http *http = request->server->http;
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     MYR_CLEANUP(myr_buf_done) struct myr_buf secret = {};
-    const struct myr_doc *top, *node;
-    struct myr_str text;
-    MYR_TRY(myr_doc_read_json(&arena, "login",
-                              (struct myr_str){request->body.data, request->body.len}, &top, err));
-    MYR_TRY(myr_doc_need(top, "the request", "token", &node, err));
-    MYR_TRY(myr_doc_text(node, "token", &text, err));
-    const struct token_row *token = token_of(request->server, text);
+    struct ask_login ask;
+    MYR_TRY(api_take(request_body(request), &ask_login_record, &arena, &ask, err));
+    const struct token_row *token = token_of(request->server, myr_str_from(ask.token));
     if (!token) {
         login_failed(request);
         return myr_err_set(err, MYR_EUNKNOWN, "this token is not known here");

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
+#include "api.h"
 #include "given_back_test.h"
-#include "http.h"
 #include "leaks.h"
 
 long myr_leaks_allowed = 0;

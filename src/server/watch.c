@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "http.h"
+#include "api.h"
 
 /* BEHIND_MAX: bytes made ready for one who reads slowly; the rest waits in the feed. */
 enum { WATCHERS_MAX = 1000, BEHIND_MAX = 1 << 20, PIECE = 16 << 10, ALIVE_S = 5 };

@@ -50,13 +50,30 @@ static void put_escape(struct myr_buf *buf, uint32_t code)
     }
 }
 
+/* What stands for itself. */
+static const bool is_plain[256] = {
+    [0x20 ... '"' - 1] = true, ['"' + 1 ... '\\' - 1] = true, ['\\' + 1 ... 0x7E] = true};
+
 /* 'written' is how far the text has been copied; what lies behind it is still to come. */
 void myr_json_quote(struct myr_buf *buf, struct myr_str value)
 {
     /* Whole stretches between escapes are copied at once: most text has none. */
+    size_t written = 0, plain = 0;
+    while (plain < value.len && is_plain[(unsigned char)value.data[plain]]) {
+        plain++;
+    }
+    if (plain == value.len) { /* all keys, and most values */
+        myr_buf_reserve(buf, plain + 2);
+        char *at = buf->data + buf->len;
+        at[0] = '"';
+        myr_str_put(value, at + 1);
+        at[plain + 1] = '"';
+        buf->len += plain + 2;
+        buf->data[buf->len] = '\0';
+        return;
+    }
     myr_buf_putc(buf, '"');
-    size_t written = 0;
-    for (size_t at = 0; at < value.len;) {
+    for (size_t at = plain; at < value.len;) {
         size_t start = at;
         unsigned char c = (unsigned char)value.data[at];
         if (c >= 0x20 && c < 0x7F && c != '"' && c != '\\') { /* nearly all of them */

@@ -21,6 +21,7 @@ from pathlib import Path
 from lab import ROOT, Lab, init, token_file
 
 KEPT = ROOT / "tests" / "kept" / "api.txt"
+INTERFACE = json.loads((ROOT / "docs" / "openapi.json").read_text())
 WHOLE = ("name: train\ntenant: research\nnodes: 2\npriority: 7\nretries: 3\n"
          "command: 'true'\nenv:\n  A: b\n")
 SMALL = "name: small\ngpus: 3\ncommand: 'true'\n"
@@ -153,9 +154,50 @@ def metrics(text):
         yield re.sub(r" [0-9.]+$", " N", line) if counts else line
 
 
-def lines_of(asker, call):
+KINDS = {"string": str, "boolean": bool, "object": dict, "array": list, "null": type(None),
+         "number": (int, float), "integer": int}
+
+
+def misfits(node, value, at):
+    """Where a value is not what the interface says of it."""
+    if "$ref" in node:
+        node = INTERFACE["components"]["schemas"][node["$ref"].split("/")[-1]]
+    if "anyOf" in node:
+        tries = [list(misfits(one, value, at)) for one in node["anyOf"]]
+        yield from [] if [] in tries else tries[0]
+        return
+    kinds = node["type"] if isinstance(node["type"], list) else [node["type"]]
+    whole = not isinstance(value, bool) or "boolean" in kinds
+    if not whole or not any(isinstance(value, KINDS[kind]) for kind in kinds):
+        yield f"{at} is {value!r}, {kinds} is said"
+    elif isinstance(value, list):
+        for number, child in enumerate(value):
+            yield from misfits(node["items"], child, f"{at}[{number}]")
+    elif isinstance(value, dict) and "properties" in node:
+        yield from (f"{at}.{key} is missing" for key in node["required"] if key not in value)
+        yield from (f"{at}.{key} is not said" for key in value if key not in node["properties"])
+        for key in value.keys() & node["properties"].keys():
+            yield from misfits(node["properties"][key], value[key], f"{at}.{key}")
+    elif isinstance(value, (int, float)):
+        if not node.get("minimum", value) <= value <= node.get("maximum", value):
+            yield f"{at} is {value}, out of its bounds"
+
+
+def said_wrong(method, path, status, data):
+    """An answer that is not what docs/openapi.json says of it."""
+    for pattern, calls in INTERFACE["paths"].items():
+        if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", pattern), path.split("?")[0]) and \
+                method.lower() in calls:
+            answers = calls[method.lower()]["responses"]
+            content = answers["200" if status == 200 else "default"]["content"]
+            schema = content.get("application/json", {}).get("schema")
+            yield from misfits(schema, json.loads(data), f"{method} {path}") if schema else []
+
+
+def lines_of(asker, call, faults):
     who, (method, path), *more = call[0], call[1].split(" "), *call[2:]
     answer, data = asker.ask(who, method, path, *more)
+    faults += said_wrong(method, path, answer.status, data)
     words = " ".join(json.dumps(word) for word in more)
     yield f"{who or 'nobody'}: {method} {path} {words}".rstrip()
     shown = {"Content-Type", "Cache-Control", "Set-Cookie"}
@@ -166,6 +208,10 @@ def lines_of(asker, call):
         yield f"  {'a state' if len(data) > 1000 else data}"
     elif path == "/v1/frame":
         yield f"  {data.hex()}"
+    elif path == "/openapi.json":
+        told = json.loads(data)
+        told["info"]["version"] = INTERFACE["info"]["version"]
+        yield f"  {'docs/openapi.json' if told == INTERFACE else 'not what docs/openapi.json has'}"
     elif kind.startswith("application/json"):
         tree = covered(json.loads(data))
         yield from ("  " + line for line in
@@ -215,7 +261,7 @@ def main():
         lab.serve()
         try:
             asker = Asker(lab)
-            found = [line for call in CALLS for line in lines_of(asker, call)]
+            found = [line for call in CALLS for line in lines_of(asker, call, faults)]
             faults += missing(asker)
             before = told(asker)
             lab.stop()

@@ -26,7 +26,7 @@ export function span(seconds: number): string {
 }
 
 /** 2026-03-01 12:00:05 UTC; a dash for a time that has not come. */
-export function utc(ms: number | undefined): string {
+export function utc(ms: number | undefined | null): string {
   if (!ms || !Number.isFinite(ms) || Math.abs(ms) > 8.64e15) return "–";
   return new Date(ms).toISOString().slice(0, 19).replace("T", " ") + " UTC";
 }

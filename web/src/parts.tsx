@@ -24,7 +24,7 @@ export function User({ text }: { text: string | undefined }) {
 }
 
 /** How long ago, with the time itself for whoever points at it. */
-export function Ago({ ms }: { ms: number | undefined }) {
+export function Ago({ ms }: { ms: number | undefined | null }) {
   if (!ms) return <span class="none">–</span>;
   return <time title={utc(ms)}>{span((serverNow() - ms) / 1000)} ago</time>;
 }

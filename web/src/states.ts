@@ -47,4 +47,4 @@ export function toneOf(state: string): number {
 }
 
 /** Jobs that neither run nor wait: something is being done about them. */
-export const MOVING = ["placing", "starting", "saving", "recovering", "finishing"];
+export const MOVING = ["placing", "starting", "saving", "recovering", "finishing"] as const;

@@ -57,6 +57,9 @@ function given<Row>(name: string, of: (row: Row) => string, wide = true): Column
   return { name, wide, by: of, cell: (row) => <User text={of(row)} /> };
 }
 
+/** Its end, else its start, else when it came. */
+const since = (job: Job) => job.ended_ms ?? job.started_ms ?? job.submitted_ms;
+
 function jobNumber<Row extends { id: number }>(): Column<Row> {
   return { name: "job", right: true, by: (row) => row.id, cell: (row) => <JobLink id={row.id} /> };
 }
@@ -83,8 +86,8 @@ const JOB_COLUMNS: readonly Column<Job>[] = [
   figure("saved", (job) => job.saved_step),
   {
     name: "since", right: true, wide: true,
-    by: (job) => job.ended_ms || job.started_ms || job.submitted_ms,
-    cell: (job) => <Ago ms={job.ended_ms || job.started_ms || job.submitted_ms} />,
+    by: (job) => since(job) ?? 0,
+    cell: (job) => <Ago ms={since(job)} />,
   },
   given("why", (job) => job.reason),
 ];
@@ -156,10 +159,6 @@ function Explanation() {
       {said.why?.length
         ? <Lines said={said.why} />
         : <p class="empty">There is nothing to explain.</p>}
-      {said.changes?.length ? <>
-        <h3>What would start it</h3>
-        <Lines said={said.changes} />
-      </> : null}
     </section>
   );
 }

@@ -8,30 +8,26 @@
 enum { ID_DIGITS = 12, WEIGHT_MAX = 1000000 };
 
 /* A token is named by the beginning of its digest, which tells nothing of the token. */
-static void put_token(const struct token_row *token, struct myr_json *json)
+static struct said_token shown(const struct token_row *token, struct myr_arena *arena)
 {
     MYR_ASSERT(token->role < ROLE_COUNT);
-    myr_json_object(json, NULL);
-    myr_json_str(json, "id", (struct myr_str){token->digest, ID_DIGITS});
-    myr_json_text(json, "user", token->user);
-    myr_json_text(json, "role", role_names[token->role]);
-    myr_json_text(json, "unix_user", token->unix_user[0] ? token->unix_user : NULL);
-    myr_json_end(json);
+    return (struct said_token){.id = myr_arena_strndup(arena, token->digest, ID_DIGITS),
+                               .user = token->user,
+                               .role = role_names[token->role],
+                               .unix_user = token->unix_user[0] ? token->unix_user : NULL};
 }
 
 int api_tokens(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     const struct rows *rows = &request->server->rows;
-    struct myr_json json;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    uint32_t count = (uint32_t)rows->tokens.count;
+    struct said_token *tokens = MYR_ARENA_NEW(&arena, struct said_token, count + 1);
     (void)err;
-    myr_json_init(&json, ret, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_list(&json, "tokens");
-    for (size_t i = 0; i < rows->tokens.count; i++) {
-        put_token(&rows->tokens.items[i], &json);
+    for (uint32_t i = 0; i < count; i++) {
+        tokens[i] = shown(&rows->tokens.items[i], &arena);
     }
-    myr_json_end(&json);
-    myr_json_end(&json);
+    api_give(&said_tokens_record, &(struct said_tokens){{tokens, count}}, ret);
     return MYR_OK;
 }
 
@@ -51,7 +47,7 @@ int api_token_revoke(struct request *request, struct myr_buf *ret, struct myr_er
 {
     struct server *server = request->server;
     struct rows *rows = &server->rows;
-    struct myr_json json;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     uint32_t at = find_token(rows, request->words[2]), admins = 0;
     if (at == MYR_NONE) {
         return myr_err_set(err, MYR_ENOENT, "no token '%.40s'", request->words[2]);
@@ -72,8 +68,8 @@ int api_token_revoke(struct request *request, struct myr_buf *ret, struct myr_er
         rows_put_token(server, &token, false); /* it is not gone while that is not kept */
         return err->code;
     }
-    myr_json_init(&json, ret, MYR_JSON_COMPACT);
-    put_token(&token, &json);
+    const struct said_token said = shown(&token, &arena);
+    api_give(&said_token_record, &said, ret);
     return MYR_OK;
 }
 
@@ -93,12 +89,12 @@ int api_tenant(struct request *request, struct myr_buf *ret, struct myr_err *err
 {
     struct server *server = request->server;
     const char *name = request->words[2];
-    char text[24];
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    struct ask_tenant ask;
     uint64_t weight = 0;
-    struct myr_json json;
-    MYR_TRY(api_body_text(request, "weight", true, text, sizeof(text), err));
-    if (!myr_str_to_u64(myr_str_from(text), &weight) || weight < 1 || weight > WEIGHT_MAX) {
-        return myr_err_set(err, MYR_ERANGE, "'weight' is '%s', 1 to %d is expected", text,
+    MYR_TRY(api_take(request_body(request), &ask_tenant_record, &arena, &ask, err));
+    if (!myr_str_to_u64(myr_str_from(ask.weight), &weight) || weight < 1 || weight > WEIGHT_MAX) {
+        return myr_err_set(err, MYR_ERANGE, "'weight' is '%s', 1 to %d is expected", ask.weight,
                            WEIGHT_MAX);
     }
     /* It comes from the path, and so from anywhere. */
@@ -118,10 +114,6 @@ int api_tenant(struct request *request, struct myr_buf *ret, struct myr_err *err
     desk_post(server,
               &(struct myr_event){.kind = MYR_EVENT_WEIGHT, .count = id, .value = (int64_t)weight});
     MYR_TRY(desk_run(server, err));
-    myr_json_init(&json, ret, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_text(&json, "name", name);
-    myr_json_u64(&json, "weight", weight);
-    myr_json_end(&json);
+    api_give(&said_tenant_record, &(struct said_tenant){name, (uint32_t)weight}, ret);
     return MYR_OK;
 }

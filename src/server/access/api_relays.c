@@ -18,33 +18,29 @@ static uint32_t agents_of(const struct session *session)
 }
 
 /* A connection that is ending counts as none. */
-static void put_relay(const struct relay_row *row, struct myr_json *json)
+static struct said_relay shown(const struct relay_row *row)
 {
     const struct session *session = row->session && !row->session->over ? row->session : NULL;
     MYR_ASSERT(!session || session->carrier);
-    myr_json_object(json, NULL);
-    myr_json_text(json, "name", row->name);
-    myr_json_bool(json, "connected", session != NULL);
-    myr_json_text(json, "address", session ? session_address(session) : NULL);
-    myr_json_u64(json, "agents", agents_of(session));
-    myr_json_bool(json, "revoked", row->revoked);
-    myr_json_end(json);
+    return (struct said_relay){.name = row->name,
+                               .connected = session != NULL,
+                               .address = session ? session_address(session) : NULL,
+                               .agents = agents_of(session),
+                               .revoked = row->revoked};
 }
 
 /* All that ever enrolled, also those that are away. */
 int api_relays(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     const struct rows *rows = &request->server->rows;
-    struct myr_json json;
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    uint32_t count = (uint32_t)rows->relays.count;
+    struct said_relay *relays = MYR_ARENA_NEW(&arena, struct said_relay, count + 1);
     (void)err;
-    myr_json_init(&json, ret, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_list(&json, "relays");
-    for (size_t i = 0; i < rows->relays.count; i++) {
-        put_relay(&rows->relays.items[i], &json);
+    for (uint32_t i = 0; i < count; i++) {
+        relays[i] = shown(&rows->relays.items[i]);
     }
-    myr_json_end(&json);
-    myr_json_end(&json);
+    api_give(&said_relays_record, &(struct said_relays){{relays, count}}, ret);
     return MYR_OK;
 }
 
@@ -52,7 +48,6 @@ int api_relays(struct request *request, struct myr_buf *ret, struct myr_err *err
 int api_relay_revoke(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;
-    struct myr_json json;
     uint32_t id = rows_relay(server, request->words[2], false);
     if (id == MYR_NONE) {
         return myr_err_set(err, MYR_ENOENT, "no relay '%.70s'", request->words[2]);
@@ -69,7 +64,7 @@ int api_relay_revoke(struct request *request, struct myr_buf *ret, struct myr_er
                        "the certificate of relay '%s' was revoked",
                        server->rows.relays.items[id].name);
     }
-    myr_json_init(&json, ret, MYR_JSON_COMPACT);
-    put_relay(&server->rows.relays.items[id], &json);
+    const struct said_relay said = shown(&server->rows.relays.items[id]);
+    api_give(&said_relay_record, &said, ret);
     return MYR_OK;
 }

@@ -7,24 +7,31 @@
 #include "myriad/text/amount.h"
 
 /* On one page; and of how many it is said what they wait for. */
-enum { LISTED = 2000, REASONS = 500 };
+enum { LISTED = 2000, REASONS = 500, LINES = MYR_EXPLAIN_FACTS + 4 };
 
-/* One line of an explanation: "what: text". */
+/* Lines of an explanation, in an arena. */
+struct lines {
+    struct myr_arena arena;
+    const char *items[LINES];
+    uint32_t count;
+};
+
+/* "what: text" */
 MYR_PRINTF(3, 4)
-static void put_line(struct myr_json *json, const char *what, const char *fmt, ...)
+static void put_line(struct lines *lines, const char *what, const char *fmt, ...)
 {
-    char text[400], line[450];
+    char text[400];
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
-    snprintf(line, sizeof(line), "%s: %s", what, text);
-    myr_json_text(json, NULL, line);
+    MYR_ASSERT(lines->count < LINES);
+    lines->items[lines->count++] = myr_arena_printf(&lines->arena, "%s: %s", what, text);
 }
 
 /* Where the nodes that may take jobs could not hold it even if they were empty, that comes first.
  */
-static bool put_cluster(const struct server *server, uint32_t id, struct myr_json *json)
+static bool put_cluster(const struct server *server, uint32_t id, struct lines *lines)
 {
     struct myr_control_job job = rows_job_view(server, id);
     uint32_t states[MYR_NODE_STATES] = {}, usable = 0;
@@ -38,7 +45,7 @@ static bool put_cluster(const struct server *server, uint32_t id, struct myr_jso
         (uint64_t)usable * server->config.gpus_per_node >= job.spec.gpus) {
         return false;
     }
-    put_line(json, "cluster",
+    put_line(lines, "cluster",
              "%s of %s may take jobs, too few for %s: %s drained or being drained, %s in repair, "
              "%s suspect, %s joining or under test, %s never came",
              MYR_GROUPED(usable), MYR_COUNT(server->rows.node_count, "node"),
@@ -72,20 +79,16 @@ static void tell_why(struct asked *asked, struct myr_buf *ret)
 {
     const struct server *server = asked->server;
     const struct job_row *row = rows_job(server, asked->job);
-    struct myr_json json;
-    myr_json_init(&json, ret, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_u64(&json, "id", asked->job);
-    myr_json_list(&json, "why");
+    struct lines lines = {};
     /* How ranks ended is in the row: the core only counts failures. */
     if (row && row->reason[0] && row->state >= MYR_CONTROL_DONE) {
-        put_line(&json, "ended", "%s", row->reason);
+        put_line(&lines, "ended", "%s", row->reason);
     } else if (row && row->reason[0] && row->state != MYR_CONTROL_RUNNING) {
-        put_line(&json, "last failure", "%s", row->reason);
+        put_line(&lines, "last failure", "%s", row->reason);
     }
-    bool lacks = put_cluster(server, asked->job, &json);
+    bool lacks = put_cluster(server, asked->job, &lines);
     if (row && asked->forgotten) {
-        put_line(&json, "state", "%s", myr_control_job_state_name(row->last.state));
+        put_line(&lines, "state", "%s", myr_control_job_state_name(row->last.state));
         asked->why.count = 0;
     }
     for (uint32_t i = 0; i < asked->why.count; i++) {
@@ -93,12 +96,12 @@ static void tell_why(struct asked *asked, struct myr_buf *ret)
         if (lacks && strcmp(fact->what, "waits") == 0) {
             continue; /* the queue sees the same from further away */
         }
-        char line[MYR_EXPLAIN_TEXT + 48];
-        snprintf(line, sizeof(line), "%s: %s", fact->what, fact->is);
-        myr_json_text(&json, NULL, line);
+        MYR_ASSERT(lines.count < LINES);
+        lines.items[lines.count++] = myr_arena_printf(&lines.arena, "%s: %s", fact->what, fact->is);
     }
-    myr_json_end(&json);
-    myr_json_end(&json);
+    const struct said_explained said = {asked->job, {lines.items, lines.count}};
+    api_give(&said_explained_record, &said, ret);
+    myr_arena_done(&lines.arena);
 }
 
 int api_explain(struct request *request, struct myr_buf *ret, struct myr_err *err)
@@ -129,33 +132,31 @@ static void think_reasons(struct asked *asked)
 static void tell_queue(struct asked *asked, struct myr_buf *ret)
 {
     const struct server *server = asked->server;
-    struct myr_json json;
-    myr_json_init(&json, ret, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_list(&json, "queue");
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    struct said_waiting *jobs = MYR_ARENA_NEW(&arena, struct said_waiting, asked->count + 1);
+    uint32_t count = 0;
     for (uint32_t i = 0; i < asked->count; i++) {
         uint32_t id = asked->ids[i];
         const struct job_row *row = rows_job(server, id);
         struct myr_control_job job = myr_control_job(asked->copy, id);
+        struct myr_start_time start = {INT64_MAX, INT64_MAX, INT64_MAX}; /* nobody knows */
         if (!row) {
             continue;
         }
-        myr_json_object(&json, NULL);
-        myr_json_u64(&json, "id", id);
-        myr_json_text(&json, "name", row->name);
-        myr_json_text(&json, "tenant",
-                      row->tenant < server->rows.tenants.count
-                          ? server->rows.tenants.items[row->tenant].name
-                          : "");
-        myr_json_u64(&json, "gpus", job.spec.gpus);
-        myr_json_i64(&json, "priority", job.spec.priority);
-        myr_json_double(&json, "waited_s", (double)(asked->now_ms - row->submitted_ms) / 1e3, 1);
-        starts_put(server, id, &json);
-        myr_json_text(&json, "reason", asked->reasons[i] ? asked->reasons[i] : "");
-        myr_json_end(&json);
+        (void)starts_of(server, id, &start);
+        jobs[count++] =
+            (struct said_waiting){.id = id,
+                                  .name = row->name,
+                                  .tenant = api_tenant_of(server, row),
+                                  .gpus = job.spec.gpus,
+                                  .priority = job.spec.priority,
+                                  .waited_s = (double)(asked->now_ms - row->submitted_ms) / 1e3,
+                                  .starts_in_s = start.likely_s,
+                                  .starts_low_s = start.low_s,
+                                  .starts_high_s = start.high_s,
+                                  .reason = asked->reasons[i] ? asked->reasons[i] : ""};
     }
-    myr_json_end(&json);
-    myr_json_end(&json);
+    api_give(&said_queue_record, &(struct said_queue){{jobs, count}}, ret);
 }
 
 /* In the order in which they were submitted; who is next depends on what becomes free. */

@@ -59,5 +59,3 @@ void asked_waiting(struct asked *asked, uint32_t most);
 void starts_refresh(struct server *server);
 /* In seconds from now; false: nobody knows. */
 bool starts_of(const struct server *server, uint32_t job, struct myr_start_time *ret);
-/* "starts_in_s", "starts_low_s" and "starts_high_s", null where they are not known. */
-void starts_put(const struct server *server, uint32_t job, struct myr_json *json);

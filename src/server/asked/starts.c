@@ -87,24 +87,6 @@ bool starts_of(const struct server *server, uint32_t job, struct myr_start_time 
     return true;
 }
 
-static void put_seconds(struct myr_json *json, const char *key, int64_t seconds)
-{
-    if (seconds == INT64_MAX) {
-        myr_json_null(json, key);
-    } else {
-        myr_json_i64(json, key, seconds);
-    }
-}
-
-void starts_put(const struct server *server, uint32_t job, struct myr_json *json)
-{
-    struct myr_start_time t = {INT64_MAX, INT64_MAX, INT64_MAX};
-    (void)starts_of(server, job, &t);
-    put_seconds(json, "starts_in_s", t.likely_s);
-    put_seconds(json, "starts_low_s", t.low_s);
-    put_seconds(json, "starts_high_s", t.high_s);
-}
-
 void starts_done(struct server *server)
 {
     if (server->starts) {

@@ -12,50 +12,44 @@
 
 enum { JOBS_LISTED = 2000 }; /* on one page */
 
-/* A moment that has not come has no number. */
-static void put_moment(struct myr_json *json, const char *key, int64_t at_ms)
-{
-    if (at_ms < 0) {
-        myr_json_null(json, key);
-    } else {
-        myr_json_i64(json, key, at_ms);
-    }
-}
-
-/* Empty where the store does not name it. */
-static const char *tenant_of(const struct server *server, const struct job_row *row)
+const char *api_tenant_of(const struct server *server, const struct job_row *row)
 {
     return row->tenant < server->rows.tenants.count ? server->rows.tenants.items[row->tenant].name
                                                     : "";
 }
 
-/* One job as lists have it; the keys are part of the API. */
-static void put_job(const struct server *server, uint32_t id, struct myr_json *json)
+/* One job as lists have it. */
+static struct said_job shown(const struct server *server, uint32_t id)
 {
     const struct job_row *row = rows_job(server, id);
     MYR_ASSERT(row && id < myr_control_jobs(server->control)); /* whoever asks has looked for it */
     struct myr_control_job job = rows_job_view(server, id);
-    myr_json_u64(json, "id", id);
-    myr_json_text(json, "name", row->name);
-    myr_json_text(json, "tenant", tenant_of(server, row));
-    myr_json_text(json, "user", row->user);
-    myr_json_text(json, "state", myr_control_job_state_name(job.state));
-    myr_json_bool(json, "held", job.spec.held);
-    myr_json_u64(json, "gpus", job.spec.gpus);
-    myr_json_u64(json, "gpus_min", job.spec.gpus_min ? job.spec.gpus_min : job.spec.gpus);
-    /* Of one that is over, how many it had. */
-    myr_json_u64(json, "nodes", job.nodes ? job.nodes : row->where_count);
-    myr_json_i64(json, "priority", job.spec.priority);
-    myr_json_u64(json, "epoch", job.epoch);
-    myr_json_u64(json, "failures", job.failures);
-    myr_json_i64(json, "step", job.step);
-    myr_json_i64(json, "saved_step", job.saved_step);
-    put_moment(json, "submitted_ms", row->submitted_ms);
-    put_moment(json, "started_ms", row->first_start_ms);
-    put_moment(json, "ended_ms", row->ended_ms);
-    starts_put(server, id, json);
-    put_moment(json, "dated_ms", job.spec.date_min ? (int64_t)job.spec.date_min * 60000 : -1);
-    myr_json_text(json, "reason", row->reason);
+    struct myr_start_time start = {INT64_MAX, INT64_MAX, INT64_MAX}; /* nobody knows */
+    (void)starts_of(server, id, &start);
+    return (struct said_job){.id = id,
+                             .name = row->name,
+                             .tenant = api_tenant_of(server, row),
+                             .user = row->user,
+                             .state = myr_control_job_state_name(job.state),
+                             .held = job.spec.held,
+                             .gpus = job.spec.gpus,
+                             .gpus_min = job.spec.gpus_min ? job.spec.gpus_min : job.spec.gpus,
+                             /* Of one that is over, how many it had. */
+                             .nodes = job.nodes ? job.nodes : row->where_count,
+                             .priority = job.spec.priority,
+                             .epoch = job.epoch,
+                             .failures = job.failures,
+                             .step = job.step,
+                             .saved_step = job.saved_step,
+                             .submitted_ms = row->submitted_ms,
+                             .started_ms = row->first_start_ms,
+                             .ended_ms = row->ended_ms,
+                             .starts_in_s = start.likely_s,
+                             .starts_low_s = start.low_s,
+                             .starts_high_s = start.high_s,
+                             .dated_ms =
+                                 job.spec.date_min ? (int64_t)job.spec.date_min * 60000 : -1,
+                             .reason = row->reason};
 }
 
 /* A state that does not exist would make an empty list, which looks like an answer. */
@@ -105,14 +99,13 @@ int api_jobs(struct request *request, struct myr_buf *ret, struct myr_err *err)
 {
     struct server *server = request->server;
     const char *state = request_arg(request, "state"), *all = request_arg(request, "all");
-    struct myr_json json;
+    MYR_CLEANUP(myr_free_at) struct said_job *jobs = NULL;
     uint32_t listed = 0, from = 0, limit = 0, next = MYR_NONE;
     MYR_TRY(check_state(state, err));
     MYR_TRY(page_of(request, &from, &limit, err));
     starts_refresh(server);
-    myr_json_init(&json, ret, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_list(&json, "jobs");
+    /* Not zeroed: half a megabyte that is asked for every few seconds. */
+    jobs = myr_xrealloc(NULL, limit, sizeof(*jobs));
     for (uint32_t id = from; id-- > 0;) {
         MYR_ASSERT(listed <= limit && next == MYR_NONE);
         const struct job_row *row = rows_job(server, id);
@@ -128,88 +121,70 @@ int api_jobs(struct request *request, struct myr_buf *ret, struct myr_err *err)
             next = id + 1; /* there is at least one more */
             break;
         }
-        myr_json_object(&json, NULL);
-        put_job(server, id, &json);
-        myr_json_end(&json);
-        listed++;
+        jobs[listed++] = shown(server, id);
     }
-    myr_json_end(&json);
-    if (next == MYR_NONE) {
-        myr_json_null(&json, "next");
-    } else {
-        myr_json_u64(&json, "next", next);
-    }
-    myr_json_end(&json);
+    api_give(&said_jobs_record, &(struct said_jobs){{jobs, listed}, next}, ret);
     return MYR_OK;
 }
 
 /* Where it runs; of one that is over, where it was last. */
-static void put_ranks(const struct server *server, uint32_t id, struct myr_json *json)
+static void put_ranks(const struct server *server, uint32_t id, struct said_job_whole *said,
+                      struct myr_arena *arena)
 {
     uint32_t nodes = rows_job_view(server, id).nodes;
-    MYR_CLEANUP(myr_free_at)
-    struct myr_control_rank *ranks = myr_xcalloc(nodes, sizeof(*ranks));
-    uint32_t count = myr_control_job_ranks(server->control, id, ranks, nodes);
     const struct job_row *row = rows_job(server, id);
+    struct myr_control_rank *own = MYR_ARENA_NEW(arena, struct myr_control_rank, nodes + 1);
+    uint32_t count = myr_control_job_ranks(server->control, id, own, nodes);
     MYR_ASSERT(count <= nodes && (row->where || row->where_count == 0));
-    if (count == 0 && row->where_count > 0) { /* where it was last */
-        /* The first list was empty; the row has where it ran last. */
-        free(ranks);
-        count = row->where_count;
-        ranks = myr_xcalloc(count, sizeof(*ranks));
-        memcpy(ranks, row->where, count * sizeof(*ranks));
-    }
-    myr_json_list(json, "node_names");
+    const struct myr_control_rank *ranks = count ? own : row->where;
+    count = count ? count : row->where_count;
+    const char **names = MYR_ARENA_NEW(arena, const char *, count + 1);
+    uint64_t *gpus = MYR_ARENA_NEW(arena, uint64_t, count + 1);
+    struct said_rank *each = MYR_ARENA_NEW(arena, struct said_rank, count + 1);
     for (uint32_t i = 0; i < count; i++) {
         MYR_ASSERT(ranks[i].node < server->rows.node_count);
-        myr_json_text(json, NULL, server->rows.nodes[ranks[i].node].name);
+        names[i] = server->rows.nodes[ranks[i].node].name;
+        gpus[i] = ranks[i].gpus;
+        each[i] = (struct said_rank){.node = names[i],
+                                     .first = ranks[i].first,
+                                     .gpus = (uint32_t)__builtin_popcountll(ranks[i].gpus),
+                                     .up = ranks[i].up};
     }
-    myr_json_end(json);
-    myr_json_list(json, "node_gpus"); /* a bit each, in the same order */
-    for (uint32_t i = 0; i < count; i++) {
-        myr_json_u64(json, NULL, ranks[i].gpus);
-    }
-    myr_json_end(json);
-    myr_json_list(json, "ranks");
-    for (uint32_t i = 0; i < count; i++) {
-        myr_json_object(json, NULL);
-        myr_json_text(json, "node", server->rows.nodes[ranks[i].node].name);
-        myr_json_u64(json, "first", ranks[i].first);
-        myr_json_u64(json, "gpus", (uint64_t)__builtin_popcountll(ranks[i].gpus));
-        myr_json_bool(json, "up", ranks[i].up);
-        myr_json_end(json);
-    }
-    myr_json_end(json);
+    said->node_names = (struct myr_items){names, count};
+    said->node_gpus = (struct myr_items){gpus, count};
+    said->ranks = (struct myr_items){each, count};
 }
 
 /* Those that are still remembered, oldest first. */
-static void put_events(const struct server *server, uint32_t id, struct myr_json *json)
+static void put_events(const struct server *server, uint32_t id, struct said_job_whole *said,
+                       struct myr_arena *arena)
 {
-    myr_json_list(json, "events");
+    uint32_t count = 0;
+    struct myr_str *events =
+        MYR_ARENA_NEW(arena, struct myr_str, (size_t)(server->feed.next - server->feed.first) + 1);
     for (uint64_t i = server->feed.first; i < server->feed.next; i++) {
         const struct feed_item *item = feed_get(&server->feed, i);
         MYR_ASSERT(item); /* between the first and the next none is forgotten */
         /* Nodes are numbered from 0 as well: the kind tells them apart. */
         if (item->about == id && strcmp(item->kind, "job") == 0) {
-            myr_json_raw(json, NULL, myr_str_from(item->data));
+            events[count++] = myr_str_from(item->data);
         }
     }
-    myr_json_end(json);
+    said->events = (struct myr_items){events, count};
 }
 
 /* With its file as it was submitted. */
 void api_put_job(const struct server *server, uint32_t id, struct myr_buf *ret)
 {
-    const struct job_row *row = rows_job(server, id);
-    struct myr_json json;
-    MYR_ASSERT(row && row->file && ret->len == 0);
-    myr_json_init(&json, ret, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    put_job(server, id, &json);
-    put_ranks(server, id, &json);
-    put_events(server, id, &json);
-    myr_json_text(&json, "file", row->file);
-    myr_json_end(&json);
+    MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
+    struct said_job_whole said = {.file = rows_job(server, id)->file};
+    const struct said_job job = shown(server, id);
+    _Static_assert(offsetof(struct said_job_whole, node_names) == sizeof(job),
+                   "a whole job begins as one of a list");
+    memcpy(&said, &job, sizeof(job));
+    put_ranks(server, id, &said, &arena);
+    put_events(server, id, &said, &arena);
+    api_give(&said_job_whole_record, &said, ret);
 }
 
 int api_job(struct request *request, struct myr_buf *ret, struct myr_err *err)
@@ -423,21 +398,12 @@ static bool is_same(const struct job_row *row, const struct request *request)
 }
 
 /* What the file says and nobody here reads: told at once, not found out after a week. */
-static void put_unheeded(const struct request *request, const struct myr_jobfile *file,
-                         struct myr_json *json)
+static uint32_t unheeded(const struct server *server, const struct myr_jobfile *file,
+                         const char *ret[MYR_RECORD_ROWS_MAX])
 {
-    const struct server *server = request->server;
-    const char *keys[MYR_RECORD_ROWS_MAX];
-    uint32_t count = 0;
-    if (!server->config.twin) { /* nothing of it runs there, and nobody expects that */
-        count = myr_jobfile_unheeded(file, server->engine ? MYR_JOB_SLURM : MYR_JOB_AGENTS, keys);
-    }
-    myr_json_list(json, "unheeded");
-    for (uint32_t i = 0; i < count; i++) {
-        myr_json_text(json, NULL, keys[i]);
-    }
-    myr_json_end(json);
-    myr_json_text(json, "world", world_names[server->config.world]);
+    return server->config.twin /* nothing of it runs there, and nobody expects that */
+               ? 0
+               : myr_jobfile_unheeded(file, server->engine ? MYR_JOB_SLURM : MYR_JOB_AGENTS, ret);
 }
 
 /*
@@ -450,7 +416,6 @@ int api_submit(struct request *request, struct myr_buf *ret, struct myr_err *err
     MYR_CLEANUP(myr_arena_done) struct myr_arena arena = {};
     struct myr_jobfile file;
     uint64_t token;
-    struct myr_json json;
     MYR_TRY(api_writable(server, err));
     const struct myr_jobfile_how how = {.file = "job",
                                         .gpus_per_node = server->config.gpus_per_node};
@@ -484,15 +449,16 @@ int api_submit(struct request *request, struct myr_buf *ret, struct myr_err *err
         }
         ids[i] = id;
     }
-    myr_json_init(&json, ret, MYR_JSON_COMPACT);
-    myr_json_object(&json, NULL);
-    myr_json_u64(&json, "id", ids[0]); /* there is one at least */
-    myr_json_text(&json, "name", rows_job(server, ids[0])->name);
-    myr_json_text(&json, "state", myr_control_job_state_name(rows_job_view(server, ids[0]).state));
-    myr_json_u64(&json, "count", count);
-    api_put_ids(ids, count, &json);
-    put_unheeded(request, &file, &json);
-    myr_json_end(&json);
+    const char *keys[MYR_RECORD_ROWS_MAX];
+    const struct said_submitted said = {
+        .id = ids[0], /* there is one at least */
+        .name = rows_job(server, ids[0])->name,
+        .state = myr_control_job_state_name(rows_job_view(server, ids[0]).state),
+        .count = count,
+        .ids = {ids, count},
+        .unheeded = {keys, unheeded(server, &file, keys)},
+        .world = world_names[server->config.world]};
+    api_give(&said_submitted_record, &said, ret);
     return MYR_OK;
 }
 

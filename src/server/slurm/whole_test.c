@@ -186,7 +186,7 @@ static void too_large(void)
 static void is_cancelled(void)
 {
     sees("and one is cancelled before the list has it");
-    ask("Bearer a", "POST", "/v1/jobs/3/cancel", "");
+    ask("Bearer a", "POST", "/v1/jobs/1/cancel", "");
     prints("squeue", "");
 }
 
