@@ -3,6 +3,7 @@
  *
  *   compare.h        designs side by side: money, power, simulated traffic, training
  *   acceptance.h     what a design is held to when it is handed over
+ *   difference.h     what changes from one proposal to another
  *   launch.h         a predicted layout in the words of the trainers that people run
  *   launch_script.h  the same as a whole script, hosts in the order of ranks
  *
@@ -14,5 +15,6 @@
 
 #include "myriad/study/acceptance.h"
 #include "myriad/study/compare.h"
+#include "myriad/study/difference.h"
 #include "myriad/study/launch.h"
 #include "myriad/study/launch_script.h"

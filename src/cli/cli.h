@@ -195,7 +195,8 @@ void cli_put_inputs(struct cli *cli, const struct myr_named_files *lists, uint32
 MYR_MUST_USE int cli_catalog(struct myr_catalog *catalog, struct myr_arena *arena,
                              const struct myr_option_list *files, struct myr_err *err);
 
-extern const struct cli_verb cli_plan_audit_verb, cli_plan_optimise_verb, cli_init_spec_verb;
+extern const struct cli_verb cli_plan_audit_verb, cli_plan_diff_verb, cli_plan_optimise_verb,
+    cli_init_spec_verb;
 extern const struct cli_verb cli_explain_plan_verb;
 extern const struct myr_command cli_init_spec_command, cli_plan_grow_command;
 extern const struct cli_verb cli_plan_verb, cli_plan_grow_verb, cli_design_verb, cli_catalog_verb;

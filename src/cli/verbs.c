@@ -13,6 +13,7 @@
 static const struct cli_verb *const verbs[] = {
     &cli_plan_verb,
     &cli_plan_audit_verb,
+    &cli_plan_diff_verb,
     &cli_plan_grow_verb,
     &cli_plan_optimise_verb,
     &cli_design_verb,

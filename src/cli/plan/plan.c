@@ -70,7 +70,8 @@ static const struct myr_option rows[] = {
 };
 
 static const struct myr_command *const subcommands[] = {
-    &cli_plan_audit_command, &cli_plan_grow_command, &cli_plan_optimise_command};
+    &cli_plan_audit_command, &cli_plan_diff_command, &cli_plan_grow_command,
+    &cli_plan_optimise_command};
 
 static const struct myr_command command = {
     .name = "plan",

@@ -22,7 +22,8 @@ struct cli_plan_steps {
 struct myr_plan_listener cli_plan_steps_begin(struct cli_plan_steps *steps, uint64_t total);
 void cli_plan_steps_end(struct cli_plan_steps *steps);
 
-extern const struct myr_command cli_plan_audit_command, cli_plan_optimise_command;
+extern const struct myr_command cli_plan_audit_command, cli_plan_diff_command,
+    cli_plan_optimise_command;
 
 /* What a crew is taken to do where nobody says; both options change it. */
 enum { CLI_CABLES_A_DAY = 100, CLI_DEVICES_A_DAY = 12 };

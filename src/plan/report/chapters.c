@@ -36,7 +36,18 @@ static bool is_known(const struct myr_value *value)
            (value->kind == MYR_VALUE_NUMBER || value->kind == MYR_VALUE_TEXT);
 }
 
-/* The text with its numbers, in the report's language; NULL: one of them is not known. */
+/* "0", "0.00": there is none of it. */
+static bool is_none(const struct myr_value *value)
+{
+    double number;
+    return value->kind == MYR_VALUE_NUMBER && myr_str_to_double(value->text, &number) &&
+           number == 0;
+}
+
+/*
+ * The text with its numbers, in the report's language; NULL: one of them is not known, or the first
+ * says that there is none.
+ */
 static const char *filled(const struct report *report, struct myr_str text)
 {
     MYR_CLEANUP(myr_buf_done) struct myr_buf said = {};
@@ -52,7 +63,7 @@ static const char *filled(const struct report *report, struct myr_str text)
         memcpy(path, text.data + i + 1, len);
         path[len] = '\0';
         const struct myr_value *value = myr_value_get(&report->tree->root, path);
-        if (!is_known(value)) {
+        if (!is_known(value) || (report->paths->count == 0 && is_none(value))) {
             report->paths->count = 0;
             return NULL;
         }
