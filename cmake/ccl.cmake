@@ -28,3 +28,18 @@ install(FILES ${CMAKE_BINARY_DIR}/myriad-ccl.pc DESTINATION ${CMAKE_INSTALL_LIBD
         COMPONENT library)
 install(DIRECTORY python/myriad DESTINATION ${CMAKE_INSTALL_DOCDIR}/python COMPONENT command
         FILES_MATCHING PATTERN "*.py")
+
+# The profiler plugin that NCCL loads (docs/nccl.md): NCCL_PROFILER_PLUGIN=myriad finds it by name.
+set(nccl_map ${CMAKE_SOURCE_DIR}/src/nccl/libnccl-profiler-myriad.map)
+add_library(nccl-profiler-myriad MODULE src/nccl/profiler.c src/nccl/record.c)
+target_include_directories(nccl-profiler-myriad PRIVATE include src/nccl)
+target_compile_options(nccl-profiler-myriad PRIVATE -fvisibility=default)
+target_link_options(nccl-profiler-myriad PRIVATE -Wl,--version-script=${nccl_map} -Wl,-z,defs)
+set_target_properties(nccl-profiler-myriad PROPERTIES LINK_DEPENDS ${nccl_map}
+                      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+install(TARGETS nccl-profiler-myriad LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
+if(TEST nccl/profiler)
+  add_dependencies(nccl_profiler_test nccl-profiler-myriad)
+  set_tests_properties(nccl/profiler PROPERTIES ENVIRONMENT
+                       MYRIAD_NCCL_PLUGIN=$<TARGET_FILE:nccl-profiler-myriad>)
+endif()

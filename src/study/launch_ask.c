@@ -129,6 +129,33 @@ static const char *lacks(enum myr_trainer trainer, const struct myr_model *model
                                               : NULL;
 }
 
+/*
+ * NULL, or what a device is trained with in the place of this trainer. Primus and MindSpeed-LLM are
+ * built on Megatron-LM and take its arguments; Megatron-Bridge asks for CUDA. Compilers of graphs
+ * have trainers of their own, for which no script is written.
+ */
+static const char *other_trainer(const struct myr_case *it, enum myr_trainer trainer)
+{
+    static const struct {
+        const char *line;
+        bool megatron; /* takes Megatron-LM's arguments */
+    } others[] = {{"MaxText", false},
+                  {"NxD", false},
+                  {"SynapseAI", false},
+                  {"Primus", true},
+                  {"MindSpeed-LLM", true}};
+    const char *usual = it->query.it.device->software, *named = it->query.it.stack->line;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(others); i++) {
+        bool own = strncmp(usual, others[i].line, strlen(others[i].line)) == 0;
+        bool asked = strcmp(named, others[i].line) == 0;
+        if ((own && (!others[i].megatron || trainer == MYR_TRAINER_BRIDGE)) ||
+            (asked && !others[i].megatron)) {
+            return others[i].line;
+        }
+    }
+    return NULL;
+}
+
 /* ---- nodes ---- */
 
 /* A node's number in the design, as a host: "node/00042" is "node-00042". */
@@ -415,6 +442,14 @@ int myr_launch_ask(const struct myr_launch_question *question, struct myr_arena 
         (void)myr_err_set(&ret->why, MYR_EINFEASIBLE, "%s has no model with %s, as %s has",
                           myr_trainer_name(ret->trainer), what, ret->it.model.name);
         myr_err_hint(&ret->why, "--trainer megatron-lm or megatron-bridge");
+        return MYR_OK;
+    }
+    const char *other = other_trainer(&ret->it, ret->trainer);
+    if (other) {
+        (void)myr_err_set(&ret->why, MYR_EINFEASIBLE, "%s trains with %s, and not with %s",
+                          ret->it.query.it.device->name, other, myr_trainer_name(ret->trainer));
+        myr_err_hint(&ret->why, "'myriad fit' prices it; scripts are written for Megatron-LM (also "
+                                "on AMD and Ascend), DeepSpeed, torchtitan and Megatron-Bridge");
         return MYR_OK;
     }
     if (!question->of.design && (question->state || question->hosts)) {

@@ -206,10 +206,48 @@ static void strings_of_files_are_quoted_byte_by_byte(void **state)
     assert_string_equal(buf.data, "\"a\\\"b\\\\c\\nd\\u0009e\\u0001\\u001f \x7f\xc3\xa9\"");
 }
 
+/* On devices of others nothing is started that asks for CUDA, and no trainer that has no script. */
+static void a_device_is_trained_with_its_own_trainer(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *device;
+        int trainer; /* -1: the device's */
+        const char *why;
+    } rows[] = {
+        {"mi300x", -1, NULL},
+        {"mi355x", MYR_TRAINER_MEGATRON, NULL},
+        {"mi325x", MYR_TRAINER_BRIDGE, "mi325x trains with Primus, and not with megatron-bridge"},
+        {"ascend-910c", -1, NULL},
+        {"ascend-910b", MYR_TRAINER_BRIDGE,
+         "ascend-910b trains with MindSpeed-LLM, and not with megatron-bridge"},
+        {"tpu-v6e", -1, "tpu-v6e trains with MaxText, and not with megatron-lm"},
+        {"gaudi2", -1, "gaudi2 trains with SynapseAI, and not with megatron-lm"},
+        {"trainium1", MYR_TRAINER_MEGATRON, "trainium1 trains with NxD, and not with megatron-lm"},
+        {"h20", -1, NULL},
+        {"b300", -1, NULL},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(rows); i++) {
+        struct fixture f;
+        set_up(&f);
+        f.question.of.device = rows[i].device;
+        f.question.trainer = rows[i].trainer;
+        assert_int_equal(ask(&f), MYR_OK);
+        assert_int_equal(f.answer->why.code, rows[i].why ? MYR_EINFEASIBLE : MYR_OK);
+        if (rows[i].why) {
+            assert_string_equal(f.answer->why.message, rows[i].why);
+        } else if (rows[i].device[0] == 'm' || rows[i].device[0] == 'a') {
+            assert_int_equal(f.answer->trainer, MYR_TRAINER_MEGATRON);
+        }
+        tear_down(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_trainer_starts_only_what_it_has),
+        cmocka_unit_test(a_device_is_trained_with_its_own_trainer),
         cmocka_unit_test(a_release_belongs_to_its_trainer),
         cmocka_unit_test(a_trainer_and_steps_that_are_named_are_taken),
         cmocka_unit_test(what_cannot_be_asked_is_an_error_and_what_does_not_fit_an_answer),

@@ -5,6 +5,40 @@
 #include "model_hf_finish.h"
 #include "model_read.h"
 
+static bool starts(struct myr_str text, const char *start)
+{
+    size_t n = strlen(start);
+    return text.len >= n && memcmp(text.data, start, n) == 0;
+}
+
+/* What layers of some families do that nothing here prices; NULL: not one of them. */
+static const char *unpriced(struct myr_str type)
+{
+    static const struct {
+        const char *start, *what;
+    } families[] = {
+        {"mamba", "state space layers"},
+        {"falcon_mamba", "state space layers"},
+        {"falcon_h1", "state space layers beside attention"},
+        {"jamba", "state space layers beside attention"},
+        {"bamba", "state space layers beside attention"},
+        {"zamba", "state space layers beside attention"},
+        {"nemotron_h", "state space layers beside attention"},
+        {"granitemoehybrid", "state space layers beside attention"},
+        {"recurrent_gemma", "recurrent layers beside attention"},
+        {"rwkv", "recurrent layers"},
+        {"kimi_linear", "layers of linear attention"},
+        {"qwen3_5", "layers of linear attention"},
+        {"longcat_flash", "two attentions a layer, and experts that do nothing"},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(families); i++) {
+        if (starts(type, families[i].start)) {
+            return families[i].what;
+        }
+    }
+    return NULL;
+}
+
 /* The type must be one of the list to the letter: a near name may have other layers. */
 static int find_family(const struct myr_doc *doc, const struct hf_family **ret, struct myr_err *err)
 {
@@ -16,6 +50,11 @@ static int find_family(const struct myr_doc *doc, const struct hf_family **ret, 
             *ret = &myr_work_hf_families[i];
             return MYR_OK;
         }
+    }
+    const char *what = unpriced(type);
+    if (what) {
+        return myr_doc_error(err, node, MYR_EINVAL, "'model_type' is '%.*s': %s are not priced",
+                             (int)(type.len < 40 ? type.len : 40), type.data, what);
     }
     int rc =
         myr_doc_error(err, node, MYR_EINVAL, "'model_type' is '%.*s', none of the %zu known ones",

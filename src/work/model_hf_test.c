@@ -333,6 +333,22 @@ static void what_is_missing_is_named(void **state)
                    "config.json:2:24: embeddings narrower than the layers are not understood");
     assert_refused("{\"architectures\": [\"LlamaForCausalLM\"], \"hidden_size\": 64}",
                    "config.json:1:1: 'model_type' is missing in a config.json");
+    /* Families that are known by name, and whose layers are not: one line each says so. */
+    assert_refused("{\"model_type\": \"nemotron_h\"}",
+                   "config.json:1:16: 'model_type' is 'nemotron_h': state space layers beside "
+                   "attention are not priced");
+    assert_refused("{\"model_type\": \"mamba2\"}",
+                   "config.json:1:16: 'model_type' is 'mamba2': state space layers are not priced");
+    assert_refused("{\"model_type\": \"kimi_linear\"}",
+                   "config.json:1:16: 'model_type' is 'kimi_linear': layers of linear attention "
+                   "are not priced");
+    assert_refused("{\"model_type\": \"qwen3_5_moe\", \"text_config\": {\"model_type\": "
+                   "\"qwen3_5_moe_text\"}}",
+                   "config.json:1:61: 'model_type' is 'qwen3_5_moe_text': layers of linear "
+                   "attention are not priced");
+    assert_refused("{\"model_type\": \"longcat_flash\"}",
+                   "config.json:1:16: 'model_type' is 'longcat_flash': two attentions a layer, and "
+                   "experts that do nothing are not priced");
     assert_refused("{\"model_type\": \"gemma3\", \"text_config\": {\"model_type\": \"ssm\"}}",
                    "config.json:1:56: 'model_type' is 'ssm', none of the 80 known ones");
 }

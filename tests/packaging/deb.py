@@ -73,7 +73,7 @@ def main():
         packages = sorted(out.glob("*.deb"))
         names = [path.name.split("_")[0] for path in packages]
         if [name for name in names if not name.endswith("-dbgsym")] != [
-                "libmyriad-ccl0", "libmyriad-dev", "myriad"]:
+                "libmyriad-ccl0", "libmyriad-dev", "myriad", "myriad-nccl"]:
             raise SystemExit(f"packages: {names}")
         for path in packages:
             tree.run("dpkg-deb", "-x", path, stage)
@@ -85,7 +85,7 @@ def main():
                 (installed / "var/lib/dpkg" / name).touch()
             tree.run("dpkg", f"--root={installed}", "--force-depends", "--install", *packages)
             listed = tree.run("dpkg", f"--root={installed}", "--get-selections")
-            for name in ("myriad", "libmyriad-dev", "libmyriad-ccl0"):
+            for name in ("myriad", "libmyriad-dev", "libmyriad-ccl0", "myriad-nccl"):
                 if not any(line.split() == [name, "install"] or line.startswith(f"{name}:")
                            for line in listed.splitlines()):
                     raise SystemExit(f"dpkg does not know {name}:\n{listed}")

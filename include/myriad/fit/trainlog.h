@@ -99,6 +99,7 @@ struct myr_trainlog {
     struct myr_buf line, pending; /* an unfinished line; an iteration that may go on */
     uint32_t pending_lines;
     bool skipping; /* the rest of a line that is too long */
+    bool traced;   /* a profiler's trace, which is no log */
     char by_rank[MYR_LOG_NAME_MAX];
     double rank_least, rank_most;
     uint32_t rank_count;

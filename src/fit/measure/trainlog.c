@@ -437,8 +437,20 @@ static void read_line(struct myr_trainlog *log, struct myr_str line)
     }
 }
 
+/* What a profiler's trace has at its start; the rest of it may be one line. */
+static bool is_traced(const struct myr_buf *line)
+{
+    static const char *const keys[] = {"\"traceEvents\"", "\"schemaVersion\""};
+    bool found = false;
+    for (size_t i = 0; line->len > 0 && i < MYR_ARRAY_COUNT(keys); i++) {
+        found = found || memmem(line->data, line->len, keys[i], strlen(keys[i]));
+    }
+    return found;
+}
+
 static void end_line(struct myr_trainlog *log)
 {
+    log->traced = log->traced || is_traced(&log->line);
     if (!log->skipping) {
         static const char none[] = "";
         read_line(log, (struct myr_str){log->line.len ? log->line.data : none, log->line.len});
@@ -483,6 +495,14 @@ int myr_trainlog_finish(struct myr_trainlog *log, const char *file, struct myr_e
     }
     close_iteration(log);
     close_ranks(log);
+    if (log->elapsed_s.values.count == 0 && log->traced) {
+        int rc = myr_err_set(err, MYR_EINVAL,
+                             "%s: a trace of PyTorch's profiler (Kineto), which is not read; the "
+                             "log of a trainer is expected",
+                             file);
+        myr_err_hint(err, "give the log of the same run: it has the time of each step");
+        return rc;
+    }
     if (log->elapsed_s.values.count == 0) {
         int rc = myr_err_set(err, MYR_EINVAL, "%s: no 'elapsed time per iteration (ms)' in %s",
                              file, MYR_COUNT(log->lines, "line"));

@@ -449,9 +449,31 @@ static void the_phase_that_differs_is_named(void **state)
     myr_arena_done(&f.arena);
 }
 
+/* Whole or line by line, long or short: a profiler's trace is told for what it is. */
+static void a_profilers_trace_is_refused_by_name(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "{\"schemaVersion\": 1, \"traceEvents\": [{\"ph\": \"X\", \"ts\": 1, \"dur\": 2}]}",
+        "{\n  \"deviceProperties\": [\n  ],\n  \"traceEvents\": [\n  {\"ph\": \"X\"}\n]}\n",
+        "{\"schemaVersion\": 1,\n\"distributedInfo\": {\"rank\": 0}",
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(texts); i++) {
+        struct myr_trainlog log;
+        struct myr_err err = {};
+        myr_trainlog_init(&log);
+        myr_trainlog_feed(&log, myr_str_from(texts[i]));
+        assert_int_equal(myr_trainlog_finish(&log, "rank0.json", &err), MYR_EINVAL);
+        assert_string_equal(err.message, "rank0.json: a trace of PyTorch's profiler (Kineto), "
+                                         "which is not read; the log of a trainer is expected");
+        myr_trainlog_done(&log);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_profilers_trace_is_refused_by_name),
         cmocka_unit_test(a_published_excerpt_is_read_whole),
         cmocka_unit_test(launchers_and_releases_write_differently),
         cmocka_unit_test(arguments_fix_the_question_and_the_model),

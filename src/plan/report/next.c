@@ -45,6 +45,12 @@ static const char *signed_money(const struct report *report, int64_t cents)
     return cents < 0 ? myr_arena_printf(report->arena, "-%s", text) : text;
 }
 
+/* Without its main lines there is none. */
+static bool has_sum(const struct myr_growth *growth)
+{
+    return myr_grow_is_priced(growth) && !growth->lacking[0];
+}
+
 /* What is bought and what is left over, as lines of a bill: the latter with a minus. */
 static void put_lines(const struct report *report, const struct myr_growth *growth)
 {
@@ -77,8 +83,7 @@ static void put_lines(const struct report *report, const struct myr_growth *grow
     for (uint32_t i = 0; i < 4; i++) {
         myr_page_cell(report->buf, "");
     }
-    report_number_cell(report,
-                       myr_grow_is_priced(growth) ? signed_money(report, growth->cost_cents) : "-",
+    report_number_cell(report, has_sum(growth) ? signed_money(report, growth->cost_cents) : "-",
                        "next.cost");
     myr_page_row_end(report->buf);
     myr_page_table_end(report->buf);
@@ -140,7 +145,7 @@ void report_next(const struct report *report)
         report_para(report, "Lines without a price are not in the sum.");
     }
     /* The grown design's own total: what both phases together have cost. */
-    if (myr_grow_is_priced(growth)) {
+    if (has_sum(growth)) {
         report_para(
             report, "Both phases together: %s %s.",
             report_value(report, report_money(report, then->total_cents), "next.cost_of_both"),
