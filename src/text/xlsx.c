@@ -24,12 +24,6 @@ static int bad(const struct book *book, struct myr_err *err, const char *what)
     return rc;
 }
 
-bool myr_xlsx_is_named(const char *file)
-{
-    size_t len = strlen(file);
-    return len > 5 && myr_str_eq_nocase((struct myr_str){file + len - 5, 5}, MYR_STR(".xlsx"));
-}
-
 /* ---- the zip ---- */
 
 enum { END_BYTES = 22, ENTRY_BYTES = 46, LOCAL_BYTES = 30, STORED = 0, DEFLATED = 8 };

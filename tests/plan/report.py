@@ -223,7 +223,7 @@ def check_workbook(path, plan):
 
 
 def check_audit(myriad, spec, out, name):
-    """The workbook in either language is audited as bom.csv is: the same lines, the same findings."""
+    """The workbook in either language is audited as bom.csv is: the same lines and findings."""
     said = []
     for file in ("bom.csv", "bom.xlsx"):
         found = json.loads(run(myriad, "plan", "audit", str(out / file), "--spec", str(spec), "-o",

@@ -14,8 +14,6 @@
 #define MYR_XLSX_ROWS_MAX  200000
 #define MYR_XLSX_CELLS_MAX 256 /* of a row */
 
-/* Whether the name is that of a workbook. */
-bool myr_xlsx_is_named(const char *file);
 /* 'file' is for messages; appends to 'ret'. */
 MYR_MUST_USE int myr_xlsx_csv(const char *file, struct myr_str bytes, struct myr_buf *ret,
                               struct myr_err *err);

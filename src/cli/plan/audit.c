@@ -113,13 +113,12 @@ static int read_documents(struct cli *cli, const struct options *options, struct
                           struct myr_err *err)
 {
     const char *file = cli->operands.items[0];
-    if (myr_xlsx_is_named(file)) {
-        MYR_CLEANUP(myr_buf_done) struct myr_buf book = {};
-        MYR_TRY(myr_file_read(file, MYR_DOC_BYTES_MAX, &book, err));
+    MYR_TRY(myr_kind_read(file, MYR_DOC_BYTES_MAX, MYR_KINDS_CSV | MYR_KIND_BIT(ZIP),
+                          "a bill of materials (CSV, or a workbook)", bom, err));
+    if (myr_kind_of((struct myr_str){bom->data, bom->len}) == MYR_KIND_ZIP) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf book = *bom;
+        *bom = (struct myr_buf){};
         MYR_TRY(myr_xlsx_csv(myr_file_name(file), (struct myr_str){book.data, book.len}, bom, err));
-    } else {
-        MYR_TRY(myr_kind_read(file, MYR_DOC_BYTES_MAX, MYR_KINDS_CSV, "a bill of materials (CSV)",
-                              bom, err));
     }
     ret->bom = (struct myr_str){bom->data ? bom->data : "", bom->len};
     ret->bom_file = myr_file_name(file);
