@@ -23,6 +23,9 @@ void ccl_blame_note(struct ccl_blame *blame, const struct ccl_arrivals *arrivals
         return;
     }
     int64_t period = arrivals->last_ns - since, gap = arrivals->last_ns - arrivals->before_ns;
+    if (period <= 0) {
+        return; /* the second pass of a call */
+    }
     if (gap <= period / CCL_BLAME_SHARE) {
         blame->calls = 0;
     } else if (blame->calls > 0 && blame->rank == arrivals->last) {

@@ -91,7 +91,14 @@ static void who_is_no_longer_last_is_no_longer_named(void **state)
     assert_false(ccl_blame_named(&blame, &rank));
     now = make_step(&blame, &rng, now, 4, 0, 0, 0);
     assert_false(ccl_blame_named(&blame, &rank));
-    make_step(&blame, &rng, now, 1, 0, 0, STEP_NS); /* alone: nobody to wait for */
+    now = make_step(&blame, &rng, now, 1, 0, 0, STEP_NS); /* alone: nobody to wait for */
+    assert_false(ccl_blame_named(&blame, &rank));
+    struct ccl_arrivals arrivals = {0};
+    ccl_arrivals_add(&arrivals, 0, now + 2 * STEP_NS);
+    ccl_arrivals_add(&arrivals, 1, now + STEP_NS);
+    for (int pass = 0; pass < 5; pass++) { /* of one call */
+        ccl_blame_note(&blame, &arrivals);
+    }
     assert_false(ccl_blame_named(&blame, &rank));
 }
 

@@ -240,6 +240,8 @@ static void call_what_does_not_fit(struct group *group, struct myr_ccl *ccl, uin
     uint64_t value = rank;
     CHECK(group, myr_ccl_agree(ccl, MYR_CCL_SUM, NULL, bound, &err) == MYR_EINVAL);
     CHECK(group, myr_ccl_agree(ccl, MYR_CCL_SUM, &value, bound, &err) == MYR_OK && value == 3);
+    struct myr_ccl_bound endless = {bound.epoch, INT64_MAX};
+    CHECK(group, myr_ccl_barrier(ccl, endless, &err) == MYR_OK);
     /* Without the others: no call was made. */
     CHECK(group, myr_ccl_barrier(ccl, (struct myr_ccl_bound){bound.epoch, 0}, &err) == MYR_EINVAL);
     bound.epoch++;
@@ -367,9 +369,37 @@ static void a_call_ends_when_a_member_leaves_and_another_takes_its_rank(void **s
     assert_int_equal(group.failures, 0);
 }
 
+/* What programs were compiled against: a library of the same name keeps to it. */
+static void the_header_has_the_layout_of_version_0(void **state)
+{
+    (void)state;
+    const size_t found[][2] = {
+        {sizeof(struct myr_err), 1284},
+        {offsetof(struct myr_err, message), 4},
+        {sizeof(struct myr_ccl_conf), 32},
+        {offsetof(struct myr_ccl_conf, stage_bytes), 24},
+        {sizeof(struct myr_ccl_bound), 16},
+        {sizeof(struct myr_ccl_view), 32},
+        {offsetof(struct myr_ccl_view, completed), 24},
+        {sizeof(struct myr_ccl_member), 32},
+        {offsetof(struct myr_ccl_member, last), 24},
+        {sizeof(struct myr_ccl_reform), 24},
+        {sizeof(struct myr_ccl_parts), 32},
+        {MYR_CCL_U64, 9},
+        {MYR_CCL_OR, 5},
+        {-MYR_EREFORM, 16},
+        {-MYR_ESTALE, 11},
+        {-MYR_ESTALLED, 10},
+    };
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(found); i++) {
+        assert_int_equal(found[i][0], found[i][1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_header_has_the_layout_of_version_0),
         cmocka_unit_test(every_call_gives_what_it_says),
         cmocka_unit_test(sums_have_the_same_bits_whatever_the_layout),
         cmocka_unit_test(calls_that_do_not_fit_end_with_an_error_at_all_and_the_epoch_goes_on),

@@ -96,6 +96,12 @@ static inline int64_t ccl_now(const struct myr_ccl *ccl)
     return ccl->world.now_ns(ccl->world.context);
 }
 
+/* 'by' later, or the end of time. */
+static inline int64_t ccl_later(int64_t now_ns, int64_t by_ns)
+{
+    return by_ns < INT64_MAX - now_ns ? now_ns + by_ns : INT64_MAX;
+}
+
 static inline void *ccl_at(const struct myr_ccl *ccl, size_t offset)
 {
     return (uint8_t *)ccl->shared + offset;

@@ -87,7 +87,7 @@ int ccl_create(const struct myr_ccl_conf *conf, const struct ccl_world *world, s
 int ccl_join_in(struct myr_ccl *ccl, const struct myr_ccl_conf *conf, int64_t timeout_ns,
                 struct myr_err *err)
 {
-    int64_t deadline_ns = ccl_now(ccl) + timeout_ns;
+    int64_t deadline_ns = ccl_later(ccl_now(ccl), timeout_ns);
     MYR_TRY(ccl_place_claim(ccl, conf->tag, deadline_ns, err));
     ccl_ring(ccl); /* members may wait for one more */
     struct myr_ccl_reform how = {.least = conf->members, .want = conf->members};

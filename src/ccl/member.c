@@ -51,7 +51,7 @@ int myr_ccl_reform(struct myr_ccl *ccl, const struct myr_ccl_reform *how, int64_
         return myr_err_set(err, MYR_EINVAL, "the group has %u places, and times are not negative",
                            ccl->places);
     }
-    MYR_TRY(ccl_reform(ccl, how, ccl_now(ccl) + timeout_ns, err));
+    MYR_TRY(ccl_reform(ccl, how, ccl_later(ccl_now(ccl), timeout_ns), err));
     if (ret) {
         myr_ccl_view(ccl, ret);
     }

@@ -115,7 +115,7 @@ int ccl_pass_run(struct myr_ccl *ccl, const struct ccl_pass *pass, struct myr_cc
     ccl->calls++;
     ccl->call_ticket = UINT64_MAX; /* until it is known */
     ccl->begun_ns = ccl_now(ccl);
-    ccl->deadline_ns = ccl->begun_ns + bound.timeout_ns;
+    ccl->deadline_ns = ccl_later(ccl->begun_ns, bound.timeout_ns);
     return ccl_pass_go_on(ccl, pass, err);
 }
 

@@ -82,7 +82,9 @@ static const void *reduce_some(struct block *block, uint32_t from, uint32_t n, u
 
 void ccl_reduce(const struct ccl_reduction *reduction, void *out)
 {
-    struct block block = {.of = reduction, .row = &types[reduction->type]};
+    struct block block; /* partial results are written before they are read: none is cleared */
+    block.of = reduction;
+    block.row = &types[reduction->type];
     size_t most = BLOCK_BYTES / block.row->wide_bytes;
     uint8_t *to = out;
     for (size_t done = 0; done < reduction->count; done += block.count) {

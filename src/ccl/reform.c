@@ -212,8 +212,8 @@ int ccl_reform(struct myr_ccl *ccl, const struct myr_ccl_reform *how, int64_t de
     int64_t grace = how->grace_ns > 0 ? how->grace_ns : (deadline_ns - now) / 2;
     struct reforming reforming = {
         .how = how,
-        .grace_ns = now + grace,
-        .join_ns = now + how->join_ns,
+        .grace_ns = ccl_later(now, grace),
+        .join_ns = ccl_later(now, how->join_ns),
         .member = ccl->epoch != 0,
     };
     ccl->ended = true;

@@ -141,6 +141,7 @@ class Tree:
         environment = clean_environment(PKG_CONFIG_PATH=str(pc[0].parent))
         flags = run("pkg-config", "--cflags", "--libs", "myriad-ccl", env=environment)
         library = list(self.top.rglob("libmyriad-ccl.so.0"))[0].parent
+        self.expect((library / "myriad/libnccl-profiler-myriad.so").is_file(), "NCCL's plugin")
         with tempfile.TemporaryDirectory() as folder:
             source = self.file("share/doc/myriad/examples/ccl/sum.c")
             run("gcc", "-std=gnu17", "-Wall", "-Werror", source, *flags.split(), "-o",
