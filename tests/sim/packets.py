@@ -121,6 +121,39 @@ def same(check, program, rng, folder):
     check.true("flows and paths from files", again["fct_us"] == first["fct_us"])
 
 
+def sprayed(check, program, rng, folder):
+    """Packets in turn over all ways: a permutation is as fast as one flow beside its own
+    acknowledgements, and every way is used."""
+    draw, control = Draw(rng), rng.choice(("pfc", "dcqcn"))
+    size = draw.mtu * 400
+    found, links = with_paths(program, folder, *draw.words, "--cc", control, "--lb", "spray",
+                              "--workload", f"permutation:{size}", "--seed", rng.randrange(99))
+    packets = draw.packets(size)
+    acks = draw.time(64) * len(packets)
+    best = draw.alone(size, max(links)) + acks
+    check.true(f"sprayed {size} by {control} on {draw.topology}, {draw.mtu}: "
+               f"{ps(found['sim_time_us'])} is within 5 % of {best}",
+               ps(found["sim_time_us"]) <= best * 1.05)
+    check.equal("packets sprayed", found["packets"], draw.k**3 // 4 * len(packets))
+    done = call(program, *draw.words, "--cc", "hpcc", "--lb", "spray", "--workload",
+                "permutation:1MB")
+    check.true("hpcc is not sprayed", done.returncode == 2 and "--lb spray" in done.stderr)
+
+
+def thresholds(check, program, rng, folder):
+    """Higher thresholds never mark more of one incast; a smaller buffer never pauses less."""
+    del folder
+    words = ("incast:32:1,200KB", "--mode", "packet", "--cc", "pfc", "--seed", rng.randrange(99))
+    kmin, kmax = rng.randrange(10**4, 10**5), rng.randrange(2 * 10**5, 10**6)
+    low = tree(program, *words, "--kmin", kmin, "--kmax", kmax)
+    high = tree(program, *words, "--kmin", kmin * 2, "--kmax", kmax * 2)
+    check.true("higher thresholds, fewer marks", 0 < high["ecn_marks"] < low["ecn_marks"])
+    check.true("marks alone hold nobody back", high["hash"] == low["hash"])
+    small = tree(program, *words, "--buffer", rng.randrange(10**6, 2 * 10**6))
+    check.true("a small buffer pauses", small["pfc_pauses"] > low["pfc_pauses"])
+    check.equal("and loses nothing", small["packets"], low["packets"])
+
+
 def refused(check, program):
     packet = ("--topology", TREE, "--workload", "permutation:1MB", "--mode", "packet")
     cases = [((*packet, "--cc", name), f"--cc {name} is not built yet") for name in NOT_BUILT]
@@ -128,6 +161,13 @@ def refused(check, program):
         ((*packet, "--cc", "swift"), "swift"), ((*packet, "--cc", ""), "--cc"),
         ((*packet, "--mtu", "63"), "--mtu"), ((*packet, "--mtu", "9217"), "--mtu"),
         ((*packet, "--mtu", "x"), "--mtu"), ((*packet, "--header", "1025"), "--header"),
+        ((*packet, "--kmin", "0"), "--kmin"), ((*packet, "--kmin", "400000"), "--kmin 400000"),
+        ((*packet, "--kmax", "100000"), "--kmax 100000"), ((*packet, "--kmax", "1"), "--kmax"),
+        ((*packet, "--pmax", "1001"), "--pmax"), ((*packet, "--pmax", "0"), "--pmax"),
+        ((*packet, "--buffer", "9999"), "--buffer"), ((*packet, "--buffer", "1GB"), "--buffer"),
+        ((*packet, "--buffer", "100000"), "less than twice what pauses need"),
+        ((*packet, "--threads", "0"), "--threads"), ((*packet, "--threads", "2"), "one thread"),
+        ((*packet[:4], "--kmin", "1000"), "--mode"), ((*packet[:4], "--buffer", "99999"), "--mode"),
         ((*packet, "--fault", "link/3:down@1us"), "--fault does not go with --mode packet"),
         ((*packet, "--save", "run.state", "--at", "1us"), "--save does not go with --mode packet"),
         ((*packet, "--efficiency", "900"), "--efficiency does not go with --mode packet"),
@@ -155,7 +195,8 @@ def main():
     refused(check, program)
     with tempfile.TemporaryDirectory() as folder:
         for case in range(cases):
-            for test in (single, incast, ring) + ((same,) if case % 4 == 0 else ()):
+            rarer = (same, sprayed, thresholds) if case % 4 == 0 else ()
+            for test in (single, incast, ring, *rarer):
                 test(check, program, rng, folder)
     check.end()
 

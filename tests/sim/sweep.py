@@ -96,6 +96,32 @@ def grid(check, program, folder):
                and float(rows[0]["slowdown"]) >= 1)
 
 
+def packets(check, program, folder):
+    """Thresholds and controls of packets, each point as 'sim' itself answers it."""
+    (folder / "packets.yaml").write_text(
+        "topology: fat-tree:k=4\nworkload: incast:8:1,1MB\nmode: packet\n"
+        "cc: [dcqcn, hpcc, timely]\nkmin: [20000, 100000]\nmtu: 1500\n")
+    done = sweep(program, folder, "packets.yaml", "--out", "packets.csv")
+    rows = rows_of(folder / "packets.csv")
+    check.equal("what is not built is a no", done.returncode, 1)
+    check.equal("points of packets", len(rows), 6)
+    for row in rows:
+        alone = call(program, "--topology", "fat-tree:k=4", "--workload", "incast:8:1,1MB",
+                     "--mode", "packet", "--cc", row["cc"], "--kmin", row["kmin"], "--mtu",
+                     row["mtu"], "-o", "json")
+        if row["cc"] == "timely":
+            check.true("its reason", "--cc timely is not built" in row["status"])
+        else:
+            check.true("its digest", row["hash"] == json.loads(alone.stdout)["hash"])
+    check.true("thresholds matter to marks", rows[0]["hash"] != rows[1]["hash"])
+    for line in ("mode: hybrid", "cc: swift", "kmin: 0", "mtu: 63", "buffer: 1", "pmax: 1001"):
+        (folder / "bad.yaml").write_text("topology: fat-tree:k=4\nworkload: permutation:1MB\n"
+                                         + line + "\n")
+        done = sweep(program, folder, "bad.yaml", "--out", "bad.csv")
+        check.true(f"{line}: exit {done.returncode}, {done.stderr!r}",
+                   done.returncode == 2 and "bad.yaml:3:" in done.stderr)
+
+
 def shards(check, program, folder):
     whole = (folder / "one.csv").read_bytes()
     for shard in (3, 1, 2):
@@ -239,7 +265,7 @@ def main():
     program, check = str(Path(sys.argv[1]).resolve()), Checks()
     os.environ.pop("SLURM_ARRAY_TASK_ID", None)
     with tempfile.TemporaryDirectory() as name:
-        for test in (grid, shards, cut, killed, bad, compare):
+        for test in (grid, packets, shards, cut, killed, bad, compare):
             test(check, program, Path(name))
     check.end()
 

@@ -30,13 +30,14 @@ struct myr_sim_question {
     uint32_t queue_pairs, efficiency_permille, sharing_loss_permille, pause_permille;
     bool packets; /* every packet is played, under this control; 0 bytes: what is usual there */
     enum myr_cc cc;
-    uint32_t mtu_bytes, header_bytes;
-    const char *message_overhead; /* a time in words, or NULL */
-    const char *series_step;      /* the same: intervals of the time series */
-    bool keep_paths;              /* for a file of them */
-    const char *routes;           /* such a file, in place of the policy's paths; or NULL */
-    const char *save, *save_at;   /* a file, and the moment whose state it gets; or NULL */
-    myr_sim_progress *progress;   /* NULL: none */
+    uint32_t mtu_bytes, header_bytes, pmax_permille, threads;
+    uint64_t kmin_bytes, kmax_bytes, buffer_bytes; /* of 100 Gb/s ports (packets.h) */
+    const char *message_overhead;                  /* a time in words, or NULL */
+    const char *series_step;                       /* the same: intervals of the time series */
+    bool keep_paths;                               /* for a file of them */
+    const char *routes;         /* such a file, in place of the policy's paths; or NULL */
+    const char *save, *save_at; /* a file, and the moment whose state it gets; or NULL */
+    myr_sim_progress *progress; /* NULL: none */
     void *progress_context;
 };
 

@@ -13,6 +13,7 @@ static const char *const modes[] = {"fluid", "packet"};
 struct options {
     uint32_t lb, mode, net, cc;
     uint64_t seed, queue_pairs, efficiency, sharing_loss, pause, mtu, header;
+    uint64_t kmin, kmax, pmax, buffer, threads;
     bool polarised;
     const char *design, *topology, *workload, *message_overhead;
     const char *report, *heatmap, *fct, *flows, *paths, *trace, *series, *series_step, *routes;
@@ -74,6 +75,19 @@ static const struct myr_option rows[] = {
     {CLI_ROW("header", MYR_OPTION_U64, "B", struct options, header,
              "what goes with it on the wire; 64"),
      .min = 1, .max = 1024, .needs = "mode"},
+    {CLI_ROW("kmin", MYR_OPTION_U64, "B", struct options, kmin,
+             "queue of a 100 Gb/s port above which packets are marked; 100000"),
+     .min = 1, .max = 1000000000, .needs = "mode"},
+    {CLI_ROW("kmax", MYR_OPTION_U64, "B", struct options, kmax, "above which all are; 400000"),
+     .min = 2, .max = 1000000000, .needs = "mode"},
+    {CLI_ROW("pmax", MYR_OPTION_U64, "N", struct options, pmax,
+             "permille that are marked just below that; 200"),
+     .min = 1, .max = 1000, .needs = "mode"},
+    {CLI_ROW("buffer", MYR_OPTION_U64, "B", struct options, buffer,
+             "of a switch, shared by its ports; 32000000"),
+     .min = 10000, .max = 4000000000, .needs = "mode"},
+    {CLI_ROW("threads", MYR_OPTION_U64, "N", struct options, threads, "1: more are not built yet"),
+     .min = 1, .max = 256, .needs = "mode"},
 };
 
 static const char details[] =
@@ -138,6 +152,11 @@ static struct myr_sim_question question_of(struct cli *cli, struct myr_progress 
         .cc = (enum myr_cc)options->cc,
         .mtu_bytes = (uint32_t)options->mtu,
         .header_bytes = (uint32_t)options->header,
+        .kmin_bytes = options->kmin,
+        .kmax_bytes = options->kmax,
+        .pmax_permille = (uint32_t)options->pmax,
+        .buffer_bytes = options->buffer,
+        .threads = (uint32_t)options->threads,
         .message_overhead = options->message_overhead,
         .series_step = options->series_step,
         .keep_paths = options->paths != NULL,

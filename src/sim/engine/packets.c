@@ -21,6 +21,7 @@ struct sim_packets {
     uint32_t *left;    /* by task: flows that are not there yet */
     uint32_t *flows;   /* by task: its single flow, while nobody rides behind it */
     uint32_t *follows; /* by task: whose bytes its own follow; MYR_NONE */
+    bool sprayed;      /* the ways of a part are taken in turn, packet by packet */
     uint64_t events;   /* that are in the run's count */
 };
 
@@ -98,8 +99,8 @@ static int list_paths(struct myr_sim *sim, struct pk_path **ret, struct myr_err 
         for (uint32_t i = 0; i < path->count; i++) {
             if (paths[p].channels[i] >= sim->pool_base) {
                 return myr_err_set(err, MYR_EINVAL,
-                                   "--mode packet: the paths lead through pools of links, as --lb "
-                                   "spray makes them; packets need one link after the other");
+                                   "--mode packet: the paths lead through pools of links, as the "
+                                   "fluid sprays; packets need one link after the other");
             }
         }
     }
@@ -123,6 +124,12 @@ static int check_tasks(const struct myr_sim *sim, struct myr_err *err)
 static int begin(struct myr_sim *sim, struct myr_err *err)
 {
     struct sim_packets *own = sim->packets;
+    own->sprayed = sim->options.balance.policy == MYR_POLICY_SPRAY && !sim->given.count;
+    if (own->sprayed && own->options.cc == MYR_CC_HPCC) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "--cc hpcc does not go with --lb spray: it compares what the same "
+                           "switches tell one after the other");
+    }
     MYR_TRY(check_tasks(sim, err));
     sim_solve(sim); /* capacities that were changed before the run */
     MYR_CLEANUP(myr_free_at) struct pk_path *paths = NULL;
@@ -156,6 +163,14 @@ static uint64_t share_of(uint64_t bytes, uint32_t before, uint32_t share)
     return (uint64_t)(all * (before + share) / 1000 - all * before / 1000);
 }
 
+/* Two ways of one part of a message: packets take them in turn. */
+static bool same_start(const struct myr_sim *sim, uint32_t a, uint32_t b)
+{
+    const struct sim_path *one = &sim->paths.items[a], *two = &sim->paths.items[b];
+    return one->message == two->message && one->count && two->count &&
+           sim->path_channels.items[one->first] == sim->path_channels.items[two->first];
+}
+
 /* All flows of the task; 'after': a single flow's whose bytes its own follow, or MYR_NONE. */
 static void send(struct myr_sim *sim, uint32_t id, uint32_t after)
 {
@@ -170,15 +185,20 @@ static void send(struct myr_sim *sim, uint32_t id, uint32_t after)
         const struct sim_path *path = &sim->paths.items[p];
         before = path->message == message ? before : 0;
         message = path->message;
-        uint64_t bytes = share_of(task->bits / 8, before, path->share);
-        before += path->share;
+        uint32_t row = p, share = path->share;
+        while (own->sprayed && p + 1 < ways.first + ways.count && same_start(sim, row, p + 1)) {
+            share += sim->paths.items[++p].share;
+        }
+        uint64_t bytes = share_of(task->bits / 8, before, share);
+        before += share;
         if (path->count == 0 || (bytes == 0 && task->bits)) {
             continue;
         }
-        struct pk_message one = {.path = p,
+        struct pk_message one = {.path = row,
+                                 .ways = p + 1 - row,
                                  .tag = id,
                                  .bytes = bytes,
-                                 .name = (uint64_t)id << 32 | (p - ways.first),
+                                 .name = (uint64_t)id << 32 | (row - ways.first),
                                  .after = after};
         own->left[id]++;
         own->flows[id] = pk_send(own->k, &one, sim->now);

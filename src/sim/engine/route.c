@@ -221,6 +221,28 @@ static void local_uses(struct router *router, const struct sim_pattern *pattern)
     }
 }
 
+/*
+ * For packets, which take them in turn: all ways, or so many that are drawn; each with its part of
+ * the share. The ends draw where they begin, so that not all begin with the same spine.
+ */
+static void keep_ways(struct router *router, const struct myr_flow *flow)
+{
+    enum { WAYS_MAX = 64 };
+    const struct myr_graph *graph = router->sim->graph;
+    struct myr_path path;
+    uint64_t period = 1;
+    uint64_t first = myr_hash_u64((uint64_t)flow->from_port << 32 | flow->to_port);
+    (void)myr_path_with_period(graph, flow->from_port, flow->to_port, 0, &path, &period);
+    uint32_t ways = period < WAYS_MAX ? (uint32_t)period : WAYS_MAX;
+    for (uint32_t i = 0; i < ways; i++) {
+        uint64_t value = period <= WAYS_MAX ? first % period + i : myr_hash_u64(first + i);
+        if (myr_path_by_value(graph, flow->from_port, flow->to_port, value, &path)) {
+            uint32_t share = flow->share * (i + 1) / ways - flow->share * i / ways;
+            keep_path(router, share, path.channels, path.count);
+        }
+    }
+}
+
 /* Own links at both ends, pools between them; the latency is that of any one path, all alike. */
 static myr_ps sprayed_uses(struct router *router, const struct myr_flow *flow)
 {
@@ -247,7 +269,11 @@ static myr_ps sprayed_uses(struct router *router, const struct myr_flow *flow)
     for (uint32_t i = 0; i < count; i++) {
         add_use(router, channels[i], flow->share);
     }
-    keep_path(router, flow->share, channels, count);
+    if (sim->packets) {
+        keep_ways(router, flow);
+    } else {
+        keep_path(router, flow->share, channels, count);
+    }
     bool found = myr_path_by_value(graph, flow->from_port, flow->to_port, 0, &path);
     return found ? path_latency(sim, path.channels, path.count) : 0;
 }

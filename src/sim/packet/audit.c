@@ -9,15 +9,15 @@ struct counted {
     uint64_t *in; /* by channel */
 };
 
-/* All packets of one list; the bytes of it. */
-static uint64_t count_list(const struct pk *k, uint32_t first, struct counted *ret)
+/* All packets of a queue, or of a wire; the bytes of it. */
+static uint64_t count_list(const struct pk *k, uint32_t first, bool queue, struct counted *ret)
 {
     uint64_t bytes = 0;
     for (uint32_t id = first; id != MYR_NONE; id = pk_packet(k, id)->next) {
         const struct pk_packet *packet = pk_packet(k, id);
         bytes += packet->bytes;
         ret->packets++;
-        if (packet->in != MYR_NONE) {
+        if (queue && packet->in != MYR_NONE) {
             ret->in[packet->in] += packet->bytes;
         }
     }
@@ -32,8 +32,8 @@ bool pk_conserved(const struct pk *k)
     struct counted counted = {.in = in};
     bool right = true;
     for (uint32_t c = 0; c < head->port_count; c++) {
-        (void)count_list(k, k->ports[c].wire, &counted);
-        right &= count_list(k, k->ports[c].queue, &counted) == k->ports[c].queued;
+        (void)count_list(k, k->ports[c].wire, false, &counted);
+        right &= count_list(k, k->ports[c].queue, true, &counted) == k->ports[c].queued;
     }
     for (uint32_t c = 0; c < head->port_count; c++) {
         right &= in[c] == k->in[c];

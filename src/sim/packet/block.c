@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "packet/internal.h"
 
@@ -7,7 +8,14 @@
  * moves all that lie behind it; whatever is in them names the rest by number.
  */
 
-enum { LINE = 64, WHEEL_LEAST = 8192, WHEEL_MOST = 65536, FRAMES = 8 };
+enum {
+    LINE = 64,
+    LARGE_PAGE = 2 << 20,
+    WHEEL_LEAST = 1024,
+    WHEEL_MOST = 131072,
+    FULL = 64,
+    FRAMES = 8
+};
 
 static const size_t sizes[PK_SECTIONS] = {
     [PK_PORTS] = sizeof(struct pk_port),
@@ -47,7 +55,14 @@ static uint64_t lay_out(struct pk_head *head)
 
 static struct pk_head *new_block(uint64_t bytes)
 {
-    void *block = aligned_alloc(LINE, bytes);
+    /* All of it is gone through at random: pages as large as the system has them, but for the end.
+     */
+    size_t large = bytes / LARGE_PAGE * LARGE_PAGE;
+    size_t align = large ? LARGE_PAGE : LINE;
+    void *block = aligned_alloc(align, (bytes + align - 1) / align * align);
+    if (block && large) {
+        (void)madvise(block, large, MADV_HUGEPAGE); /* advice: small ones do as well */
+    }
     /* Without memory the program ends as everywhere: it says so. */
     return block ? block : myr_xrealloc(NULL, 1, bytes);
 }
@@ -190,19 +205,33 @@ static uint64_t byte_time_of(uint64_t bps)
  */
 static void size_wheel(struct pk_head *head, const struct pk_setup *setup)
 {
+    enum { SLOW_BPS = 100000000 };
+    /* Acknowledgements one behind the other should not fall into the bucket at hand. */
+    uint64_t most = UINT64_MAX, time = 0; /* of a whole packet, over all ports: an event or two */
     myr_ps reach = 1;
     for (uint32_t c = 0; c < setup->channel_count; c++) {
         const struct pk_channel *channel = &setup->channels[c];
-        uint64_t bytes = head->options.mtu_bytes + head->data_bytes;
-        myr_ps time = channel->delay + (myr_ps)(bytes * byte_time_of(channel->bps) >> 16) * 2;
-        reach = time > reach ? time : reach;
+        if (channel->bps < SLOW_BPS) {
+            continue; /* its events may wait in the heap */
+        }
+        uint64_t byte_time = byte_time_of(channel->bps);
+        uint64_t own = (head->options.mtu_bytes + head->data_bytes) * byte_time >> 16;
+        uint64_t least = (head->ack_bytes * byte_time >> 16) / 4;
+        myr_ps far = channel->delay + (myr_ps)own * 2;
+        time += own;
+        most = least < most ? least : most;
+        reach = far > reach ? far : reach;
+    }
+    uint64_t ports = setup->channel_count ? setup->channel_count : 1;
+    uint64_t width = time / ports * FULL / ports;
+    width = width < most ? width : most;
+    while (head->width_bits < 30 && UINT64_C(2) << head->width_bits <= width) {
+        head->width_bits++;
     }
     head->bucket_count = WHEEL_LEAST;
-    while (head->bucket_count < WHEEL_MOST && head->bucket_count < setup->channel_count * 4) {
-        head->bucket_count *= 2;
-    }
-    while (head->width_bits < 30 && (myr_ps)head->bucket_count << head->width_bits < reach) {
-        head->width_bits++;
+    while ((myr_ps)head->bucket_count << head->width_bits < reach) {
+        *(head->bucket_count < WHEEL_MOST ? &head->bucket_count : &head->width_bits) +=
+            head->bucket_count < WHEEL_MOST ? head->bucket_count : 1;
     }
 }
 

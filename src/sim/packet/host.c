@@ -29,7 +29,8 @@ static uint32_t take_flow(struct pk *k)
 uint32_t pk_send(struct pk *k, const struct pk_message *message, myr_ps at)
 {
     MYR_ASSERT(at >= k->head->now);
-    MYR_ASSERT(message->path < k->head->path_count);
+    MYR_ASSERT(message->ways > 0 && message->ways <= k->head->path_count);
+    MYR_ASSERT(message->path <= k->head->path_count - message->ways);
     k->head->now = at;
     pk_reserve(k);
     uint32_t id = take_flow(k), mtu = k->head->options.mtu_bytes;
@@ -42,8 +43,8 @@ uint32_t pk_send(struct pk *k, const struct pk_message *message, myr_ps at)
         .port = k->paths[path],
         .turn = MYR_NONE,
         .packets = (uint32_t)packets,
-        .path = path,
-        .back = k->starts[message->path * 2 + 1],
+        .path = message->path,
+        .ways = message->ways,
         .last_bytes = (uint16_t)(message->bytes - (packets - 1) * mtu),
         .live = 1,
         .then = MYR_NONE,
@@ -106,8 +107,9 @@ static void received(struct pk *k, uint32_t packet_id, myr_ps now)
     }
     packet->kind = PK_ACK;
     packet->bytes = (uint16_t)head->ack_bytes;
-    packet->path = flow->back + 1;
-    uint32_t port = k->paths[flow->back];
+    uint32_t back = k->starts[pk_way(flow, packet->number) * 2 + 1];
+    packet->path = back + 1;
+    uint32_t port = k->paths[back];
     pk_drain(k, port, now);
     pk_enqueue(k, port, packet_id, now);
 }

@@ -37,7 +37,7 @@ static uint64_t look(struct pk *k, struct pk_flow *flow, struct pk_packet *packe
     struct pk_report *new = pk_reports(packet), *old = flow->hpcc.last;
     uint64_t most = 0;
     *ret_time = 0;
-    const uint32_t *way = &k->paths[flow->path];
+    const uint32_t *way = &k->paths[k->starts[flow->path * 2]];
     for (uint32_t i = 0; i < packet->hops; i++, way++) {
         while (k->ports[*way].owner == MYR_NONE) {
             way++; /* only switches tell */

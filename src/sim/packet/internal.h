@@ -35,7 +35,10 @@ struct pk_packet {
     uint32_t flow;
     uint32_t path; /* place of the next channel in the paths */
     uint32_t number;
-    uint32_t in; /* the channel that it came by, where it takes buffer; else MYR_NONE */
+    union {
+        uint32_t in;  /* in a queue: the channel that it came by, where it takes buffer; MYR_NONE */
+        uint32_t gap; /* on a wire: how much later the one behind it arrives */
+    };
     uint16_t bytes;
     uint8_t kind : 4, flags : 4, hops;
 };
@@ -98,7 +101,7 @@ struct pk_flow {
     uint64_t rate;       /* bps */
     uint32_t port, turn; /* the flow behind it among those that may send */
     uint32_t packets, sent, acked, received;
-    uint32_t path, back;  /* where its ways begin in the paths */
+    uint32_t path, ways;  /* of the setup: the first of so many, taken in turn */
     uint16_t last_bytes;  /* payload of the last packet */
     uint8_t listed, live; /* listed: among those that may send */
     uint32_t then, tag;   /* then: the flow whose bytes wait for its own */
@@ -190,6 +193,13 @@ struct pk {
     struct pk_flow *flows;
     char *packets;
 };
+
+/* The path of the flow's packet of that number, by its number in the setup. */
+static inline uint32_t pk_way(const struct pk_flow *flow, uint32_t number)
+{
+    uint32_t turn = flow->ways > 1 ? (number + (uint32_t)flow->name) % flow->ways : 0;
+    return flow->path + turn;
+}
 
 static inline struct pk_packet *pk_packet(const struct pk *k, uint32_t id)
 {

@@ -51,8 +51,8 @@ void pk_free(struct pk *k);
 struct pk *pk_clone(const struct pk *k);
 
 struct pk_message {
-    uint32_t path; /* of the setup */
-    uint32_t tag;  /* the caller's, told when all of it is there */
+    uint32_t path, ways; /* of the setup: packets take so many in turn, from this one on */
+    uint32_t tag;        /* the caller's, told when all of it is there */
     uint64_t bytes;
     uint64_t name;  /* what its draws are keyed by */
     uint32_t after; /* a flow whose bytes go first, if it still has any; or MYR_NONE */

@@ -23,12 +23,17 @@ static void put_on_wire(struct pk *k, struct pk_port *port, uint32_t id, uint32_
     port->sent += packet->bytes;
     packet->at = port->free + port->delay;
     packet->next = MYR_NONE;
+    packet->in = MYR_NONE;
     MYR_ASSERT(time > 0);
     if (port->wire == MYR_NONE) {
         port->wire = packet_id;
         pk_post(k, packet->at, id | PK_ARRIVAL);
     } else {
-        pk_packet(k, port->wire_last)->next = packet_id;
+        struct pk_packet *before = pk_packet(k, port->wire_last);
+        myr_ps gap = packet->at - before->at;
+        MYR_ASSERT(gap > 0 && gap <= UINT32_MAX); /* no longer than a packet and a flight */
+        before->next = packet_id;
+        before->gap = (uint32_t)gap;
     }
     port->wire_last = packet_id;
 }
@@ -85,7 +90,6 @@ static void depart(struct pk *k, uint32_t id, uint32_t packet_id)
     MYR_ASSERT(k->in[in] >= bytes && own->used >= bytes);
     k->in[in] -= bytes;
     own->used -= bytes;
-    packet->in = MYR_NONE;
     if (k->ports[in].told) {
         MYR_ASSERT(now == k->head->now); /* departures are events there */
         pk_post(k, now, in | PK_LIFT);
@@ -145,13 +149,14 @@ static uint32_t make_packet(struct pk *k, uint32_t id)
     uint32_t packet_id = pk_take_packet(k);
     bool last = flow->sent + 1 == flow->packets;
     uint32_t payload = last ? flow->last_bytes : head->options.mtu_bytes;
-    *pk_packet(k, packet_id) = (struct pk_packet){.next = MYR_NONE,
-                                                  .flow = id,
-                                                  .path = flow->path + 1,
-                                                  .number = flow->sent,
-                                                  .in = MYR_NONE,
-                                                  .bytes = (uint16_t)(payload + head->data_bytes),
-                                                  .kind = PK_DATA};
+    *pk_packet(k, packet_id) =
+        (struct pk_packet){.next = MYR_NONE,
+                           .flow = id,
+                           .path = k->starts[pk_way(flow, flow->sent) * 2] + 1,
+                           .number = flow->sent,
+                           .in = MYR_NONE,
+                           .bytes = (uint16_t)(payload + head->data_bytes),
+                           .kind = PK_DATA};
     return packet_id;
 }
 

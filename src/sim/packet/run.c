@@ -2,7 +2,63 @@
 
 /* The event loop: the head of a wire arrives, and goes on or is there. */
 
-enum { REPORT_EVENTS = 1 << 18, AHEAD = 6 };
+enum { REPORT_EVENTS = 1 << 18 };
+
+/* What handling this packet will touch, once its port is at hand. */
+static inline void ask_for_next(const struct pk *k, const struct pk_packet *packet)
+{
+    uint32_t next = packet->kind < PK_PAUSE ? k->paths[packet->path] : MYR_NONE;
+    if (next != MYR_NONE) {
+        __builtin_prefetch(&k->ports[next], 1);
+    } else if (packet->kind < PK_PAUSE) {
+        const char *flow = (const char *)&k->flows[packet->flow];
+        __builtin_prefetch(flow, 1);
+        __builtin_prefetch(flow + 64, 1);
+        __builtin_prefetch(flow + 128, 1);
+    }
+}
+
+/* The packet that this one will stand behind. */
+static inline void ask_for_last(const struct pk *k, const struct pk_packet *packet)
+{
+    uint32_t next = packet->kind < PK_PAUSE ? k->paths[packet->path] : MYR_NONE;
+    if (next != MYR_NONE) {
+        const struct pk_port *port = &k->ports[next];
+        uint32_t last = port->queue != MYR_NONE ? port->queue_last : port->wire_last;
+        if (port->wire != MYR_NONE) {
+            __builtin_prefetch(pk_packet(k, last), 1);
+        }
+    }
+}
+
+/*
+ * A large fabric is not in the cache: what the events behind this one will touch is asked for now.
+ * First their ports, then the packets at the heads of those, then the ports that these go on to,
+ * then the packets that they will stand behind.
+ */
+static inline void look_ahead(const struct pk *k)
+{
+    enum { PORTS = 20, PACKETS = 14, NEXT = 8, LAST = 4 };
+    const struct pk_head *head = k->head;
+    uint32_t place = head->due_next, count = head->due_count, packet;
+    if (place + PORTS < count) {
+        __builtin_prefetch(&k->ports[k->due[place + PORTS] & PK_PORT], 1);
+    }
+    if (place + PACKETS < count &&
+        (packet = k->ports[k->due[place + PACKETS] & PK_PORT].wire) != MYR_NONE) {
+        const char *line = (const char *)pk_packet(k, packet);
+        __builtin_prefetch(line, 1);
+        __builtin_prefetch(line + (head->packet_shift > 6 ? 64 : 0), 1);
+    }
+    if (place + NEXT < count &&
+        (packet = k->ports[k->due[place + NEXT] & PK_PORT].wire) != MYR_NONE) {
+        ask_for_next(k, pk_packet(k, packet));
+    }
+    if (place + LAST < count &&
+        (packet = k->ports[k->due[place + LAST] & PK_PORT].wire) != MYR_NONE) {
+        ask_for_last(k, pk_packet(k, packet));
+    }
+}
 
 /* At a switch, towards the next channel of its path. */
 static void forward(struct pk *k, const struct pk_port *came, uint32_t by, uint32_t packet_id,
@@ -33,8 +89,10 @@ static void arrive(struct pk *k, uint32_t id, myr_ps now)
     MYR_ASSERT(packet_id != MYR_NONE && packet->at == now);
     port->wire = packet->next;
     if (port->wire != MYR_NONE) {
-        pk_post(k, pk_packet(k, port->wire)->at, id | PK_ARRIVAL);
+        /* The next one is not looked at: it need not be in the cache yet. */
+        pk_post(k, now + packet->gap, id | PK_ARRIVAL);
     }
+    packet->in = MYR_NONE;
     pk_drain(k, id, now);
     if (packet->kind >= PK_PAUSE) {
         bool pause = packet->kind == PK_PAUSE;
@@ -93,9 +151,7 @@ myr_ps pk_run(struct pk *k, myr_ps limit)
             break;
         }
         head->due_next++;
-        if (head->due_next + AHEAD < head->due_count) {
-            __builtin_prefetch(&k->ports[k->due[head->due_next + AHEAD] & PK_PORT], 1);
-        }
+        look_ahead(k);
         take_event(k, key);
         if (k->head->ended_count || k->head->stats.events >= k->head->next_report) {
             return k->head->now;

@@ -34,9 +34,12 @@ static int check_packets(const struct myr_sim_question *question, struct myr_err
         {question->pause_permille, "--pause", "packets are paused by the switches"},
     };
     if (!question->packets) {
-        bool said = question->cc != MYR_CC_DCQCN || question->mtu_bytes || question->header_bytes;
+        bool said = question->cc != MYR_CC_DCQCN || question->mtu_bytes || question->header_bytes ||
+                    question->kmin_bytes || question->kmax_bytes || question->pmax_permille ||
+                    question->buffer_bytes || question->threads > 1;
         return said ? myr_err_set(err, MYR_EINVAL,
-                                  "--cc, --mtu and --header are of packets: give --mode packet")
+                                  "--cc, --mtu, --header, --kmin, --kmax, --pmax, --buffer and "
+                                  "--threads are of packets: give --mode packet")
                     : MYR_OK;
     }
     for (size_t i = 0; i < MYR_ARRAY_COUNT(against); i++) {
@@ -44,6 +47,11 @@ static int check_packets(const struct myr_sim_question *question, struct myr_err
             return myr_err_set(err, MYR_EINVAL, "%s does not go with --mode packet: %s",
                                against[i].name, against[i].why);
         }
+    }
+    if (question->threads > 1) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "--threads is %u: packets are played by one thread so far",
+                           question->threads);
     }
     if (question->cc != MYR_CC_DCQCN && question->cc != MYR_CC_DCQCN_CX &&
         question->cc != MYR_CC_HPCC && question->cc != MYR_CC_PFC) {
@@ -55,7 +63,8 @@ static int check_packets(const struct myr_sim_question *question, struct myr_err
 }
 
 /* Topologies in words stand for what simulators were measured with; a design for what is built. */
-static void set_packets(struct myr_sim_answer *answer, const struct myr_sim_question *question)
+static int set_packets(struct myr_sim_answer *answer, const struct myr_sim_question *question,
+                       struct myr_err *err)
 {
     enum { MTU_BUILT = 4096 };
     struct myr_packet_options *own = &answer->packets;
@@ -65,6 +74,18 @@ static void set_packets(struct myr_sim_answer *answer, const struct myr_sim_ques
     }
     own->mtu_bytes = question->mtu_bytes ? question->mtu_bytes : own->mtu_bytes;
     own->header_bytes = question->header_bytes ? question->header_bytes : own->header_bytes;
+    own->kmin_bytes = question->kmin_bytes ? question->kmin_bytes : own->kmin_bytes;
+    own->kmax_bytes = question->kmax_bytes ? question->kmax_bytes : own->kmax_bytes;
+    own->pmax_permille = question->pmax_permille ? question->pmax_permille : own->pmax_permille;
+    own->buffer_bytes = question->buffer_bytes ? question->buffer_bytes : own->buffer_bytes;
+    if (own->kmin_bytes >= own->kmax_bytes) {
+        return myr_err_set(err, MYR_EINVAL,
+                           "--kmin %llu: marks begin below the queue at which all are marked, "
+                           "--kmax %llu",
+                           (unsigned long long)own->kmin_bytes,
+                           (unsigned long long)own->kmax_bytes);
+    }
+    return MYR_OK;
 }
 
 /* What the question leaves open is the engine's default; a topology brings its own latencies. */
@@ -377,7 +398,7 @@ static int open_fabric(struct myr_sim_answer *ret, const struct myr_sim_question
                                             myr_design_str(planned, planned->head->name), err)
                     : myr_sim_fabric_open(&ret->fabric, question->design, question->topology, err));
     MYR_TRY(set_options(ret, question, err));
-    set_packets(ret, question);
+    MYR_TRY(set_packets(ret, question, err));
     ret->jobs = MYR_ARENA_NEW(&ret->arena, struct myr_sim_job, ret->job_count);
     return MYR_OK;
 }

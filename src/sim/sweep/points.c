@@ -31,8 +31,18 @@ enum {
     LOSS,
     PAUSE,
     OVERHEAD,
+    MODE,
+    CC,
+    MTU,
+    HEADER,
+    KMIN,
+    KMAX,
+    PMAX,
+    BUFFER,
     SETTINGS,
 };
+
+static const char *const modes[] = {"fluid", "packet"};
 
 /* Names, limits and defaults are those of the command's options. */
 static const struct setting settings[SETTINGS] = {
@@ -48,6 +58,15 @@ static const struct setting settings[SETTINGS] = {
     [LOSS] = {"sharing_loss", SETTING_NUMBER, 0, NULL, 0, 999, "0"},
     [PAUSE] = {"pause", SETTING_NUMBER, 0, NULL, 0, 1000, "0"},
     [OVERHEAD] = {"message_overhead", SETTING_TEXT, 0, NULL, 0, 0, "0us"},
+    /* Of packets: a fluid has none of them. */
+    [MODE] = {"mode", SETTING_CHOICE, MYR_ARRAY_COUNT(modes), modes, 0, 0, NULL},
+    [CC] = {"cc", SETTING_CHOICE, MYR_CC_COUNT, myr_cc_names, 0, 0, NULL},
+    [MTU] = {"mtu", SETTING_NUMBER, 0, NULL, 64, 9216, NULL},
+    [HEADER] = {"header", SETTING_NUMBER, 0, NULL, 1, 1024, NULL},
+    [KMIN] = {"kmin", SETTING_NUMBER, 0, NULL, 1, 1000000000, NULL},
+    [KMAX] = {"kmax", SETTING_NUMBER, 0, NULL, 2, 1000000000, NULL},
+    [PMAX] = {"pmax", SETTING_NUMBER, 0, NULL, 1, 1000, NULL},
+    [BUFFER] = {"buffer", SETTING_NUMBER, 0, NULL, 10000, 4000000000, NULL},
 };
 
 /* NULL for knobs and for lists that are no settings. */
@@ -361,9 +380,30 @@ static int read_doc(struct myr_sweep *sweep, const struct myr_doc *doc, struct m
                     struct myr_err *err)
 {
     static const char *const keys[] = {
-        "design",      "topology",     "net",   "workload",         "lb",    "seed", "polarised",
-        "queue_pairs", "efficiency",   "pause", "message_overhead", "knobs", "jobs", "fault",
-        "slow",        "sharing_loss",
+        "design",
+        "topology",
+        "net",
+        "workload",
+        "lb",
+        "seed",
+        "polarised",
+        "queue_pairs",
+        "efficiency",
+        "pause",
+        "message_overhead",
+        "knobs",
+        "jobs",
+        "fault",
+        "slow",
+        "sharing_loss",
+        "mode",
+        "cc",
+        "mtu",
+        "header",
+        "kmin",
+        "kmax",
+        "pmax",
+        "buffer",
     };
     MYR_TRY(myr_doc_expect(doc, MYR_DOC_MAP, "a sweep", err));
     /* Names first: a typo in one is told before anything about values. */
@@ -459,6 +499,12 @@ static uint64_t number_of(const char *text)
     return value;
 }
 
+/* 0 where the file does not say. */
+static uint64_t number_if(const char *text)
+{
+    return text ? number_of(text) : 0;
+}
+
 /* As number_of(): what was read is known to be one of them. */
 static uint32_t choice_of(const char *text, const char *const *names, uint32_t count)
 {
@@ -471,7 +517,7 @@ static uint32_t choice_of(const char *text, const char *const *names, uint32_t c
     return i;
 }
 
-/* Every setting has a value by now, but for the one of design and topology that is not given. */
+/* Every setting has a value by now, but for design or topology, and those of packets. */
 struct myr_sim_question myr_sweep_question(const struct myr_sweep *sweep, uint32_t point,
                                            struct myr_arena *arena)
 {
@@ -497,6 +543,14 @@ struct myr_sim_question myr_sweep_question(const struct myr_sweep *sweep, uint32
         .efficiency_permille = (uint32_t)number_of(values[EFFICIENCY]),
         .sharing_loss_permille = (uint32_t)number_of(values[LOSS]),
         .pause_permille = (uint32_t)number_of(values[PAUSE]),
+        .packets = values[MODE] && strcmp(values[MODE], "packet") == 0,
+        .cc = (enum myr_cc)(values[CC] ? choice_of(values[CC], myr_cc_names, MYR_CC_COUNT) : 0),
+        .mtu_bytes = (uint32_t)number_if(values[MTU]),
+        .header_bytes = (uint32_t)number_if(values[HEADER]),
+        .kmin_bytes = number_if(values[KMIN]),
+        .kmax_bytes = number_if(values[KMAX]),
+        .pmax_permille = (uint32_t)number_if(values[PMAX]),
+        .buffer_bytes = number_if(values[BUFFER]),
         .net = (enum myr_net_id)choice_of(values[NET], myr_net_names, MYR_NET_COUNT),
         .balance = {.policy =
                         (enum myr_policy)choice_of(values[LB], myr_policy_names, MYR_POLICY_COUNT),

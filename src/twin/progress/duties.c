@@ -115,9 +115,6 @@ void progress_begin(struct progress *p, const struct myr_event *event, int64_t n
         break;
     case MYR_EVENT_STARTED:
         note_refusal(p, event);
-        if (event->code == MYR_START_NODE) {
-            p->avoid_ms = now_ms + AVOIDED_MS;
-        }
         break;
     case MYR_EVENT_HOLD_JOB:
     case MYR_EVENT_PRIORITY:

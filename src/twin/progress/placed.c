@@ -178,8 +178,8 @@ void placed_end(struct progress *p)
             continue; /* it waits for what ran there */
         }
         look_at_wish(p, id);
-        if (p->now_ms >= p->avoid_ms && job->at_once && !p->keeps && !waits_any_gang(p) &&
-            job->placed_epoch == 1) { /* nodes that failed it are avoided */
+        if (job->at_once && !p->keeps && !waits_any_gang(p) &&
+            job->placed_epoch == 1) { /* again it may lie where it lay */
             look_at_spread(p, id);
         }
     }

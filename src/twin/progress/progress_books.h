@@ -20,7 +20,6 @@ enum {
     OVERTAKEN_MS = 12 * 60 * MINUTE_MS,
     WINDOW_EMPTY_MS = 15 * MINUTE_MS, /* to save and end, when a window begins */
     WINDOW_SLACK_MS = 5 * MINUTE_MS,  /* a controller's clock counts none of its absences */
-    AVOIDED_MS = 3 * 60 * MINUTE_MS,  /* far longer than a node is avoided for */
     DATE_SLACK_MS = 2 * MINUTE_MS,
     UNMENDED_MS = 120 * MINUTE_MS, /* boot, tests, a repair that was under way */
     END_MS = 6 * 60 * MINUTE_MS,   /* beside the work that is left */
@@ -97,7 +96,6 @@ struct progress {
     int64_t up_ms;    /* time in which a controller was there */
     int64_t lag_ms;   /* that a controller's own clock is behind at most */
     int64_t event_ms; /* of the last event */
-    int64_t avoid_ms; /* until then a node may be avoided, after a start failed there */
     bool jumped;      /* its clock has, since */
     int64_t ahead_ms; /* steps of its clock that it may have taken for time */
     int64_t step_ms;  /* all steps of its clock, forth and back */
