@@ -75,6 +75,11 @@ static int run(struct myr_ccl *ccl, const struct ccl_pass *pass, struct myr_err 
     uint64_t steps = pass->rounds + (pass->work ? 1 : 0);
     ccl->call_ticket = pass->goes_on ? UINT64_MAX : ccl->ticket + steps;
     for (uint64_t at = 0; at < steps; at++) {
+        /* Slow steps may use up the time without any wait that is too long. */
+        if (at > 0 && ccl_now(ccl) >= ccl->deadline_ns) {
+            ccl_revoke(ccl, ccl->epoch);
+            return ended(ccl, err);
+        }
         step(ccl, pass, at);
         MYR_TRY(ccl_meet(ccl, pass->sign, ccl->deadline_ns, err));
         if (at == 0) {

@@ -8,6 +8,7 @@
 
 #define LOOK_NS       5000000 /* between two looks at who is alive */
 #define FIRST_LOOK_NS 2000000 /* most waits end before */
+#define SPIN_NS       200000  /* then we sleep */
 
 bool ccl_gone(struct myr_ccl *ccl, const struct ccl_seat *seat)
 {
@@ -115,6 +116,25 @@ static int wait_long(struct myr_ccl *ccl, struct meeting *meeting, int64_t deadl
     }
 }
 
+/*
+ * Looks for a short while. Where cores are scarce one step aside may take as long as all others
+ * want to run, so the clock counts, not the number of looks alone.
+ */
+static bool comes_soon(struct myr_ccl *ccl, struct meeting *meeting, int64_t begun_ns)
+{
+    bool crowded = ccl->size > ccl->world.cores;
+    for (uint32_t i = 0; i < ccl->spins; i++) {
+        ccl->world.relax(ccl->world.context, i, crowded);
+        if (all_here(ccl, meeting)) {
+            return true;
+        }
+        if (!ccl_is_open(ccl) || ((crowded || i % 32 == 31) && ccl_now(ccl) - begun_ns > SPIN_NS)) {
+            return false;
+        }
+    }
+    return false;
+}
+
 int ccl_meet(struct myr_ccl *ccl, uint64_t sign, int64_t deadline_ns, struct myr_err *err)
 {
     MYR_ASSERT(ccl->ticket < CCL_TICKET_MAX);
@@ -123,21 +143,13 @@ int ccl_meet(struct myr_ccl *ccl, uint64_t sign, int64_t deadline_ns, struct myr
     struct ccl_line *mine = ccl->lines[ccl->rank] + meeting.odd;
     mine->sign = sign;
     mine->stamp = ccl->begun_ns;
-    mine->stamp = ccl->begun_ns;
     ccl_store(ccl, &mine->flag, meeting.flag);
     if (all_here(ccl, &meeting)) {
         ccl_ring(ccl);
         return MYR_OK;
     }
-    bool crowded = ccl->size > ccl->world.cores;
-    for (uint32_t i = 0; i < ccl->spins; i++) {
-        ccl->world.relax(ccl->world.context, i, crowded);
-        if (all_here(ccl, &meeting)) {
-            return MYR_OK;
-        }
-        if (!ccl_is_open(ccl)) {
-            return end(ccl, err, NULL, 0);
-        }
+    if (comes_soon(ccl, &meeting, ccl_now(ccl))) {
+        return MYR_OK;
     }
     return wait_long(ccl, &meeting, deadline_ns, err);
 }

@@ -203,7 +203,8 @@ def planning():
     audit = "plan audit {} --spec {} --claims {} --layout {}"
     audit_good = ("bom.csv", "spec.yaml", "claims.yaml", "racks.csv")
     for i, (slot, words, takes) in enumerate((
-            ("BOM", "a bill of materials (CSV)", CSV), ("--spec", "a spec", DOC | {"spec.yaml"}),
+            ("BOM", "a bill of materials (CSV, or a workbook)", CSV | {"list.xlsx"}),
+            ("--spec", "a spec", DOC | {"spec.yaml"}),
             ("--claims", "claims (path: value)", DOC | {"spec.yaml", "parts.yaml"}),
             ("--layout", "a layout (CSV: rack,item,count)", CSV))):
         files = list(audit_good)
