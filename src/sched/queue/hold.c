@@ -23,7 +23,8 @@
  *
  * Gangs and jobs of one node are served apart, or a flood of small ones that are due would stand
  * before every gang. Of each kind one job at a time has nodes held, and others beside it,
- * HOLDS_MAX in all, as long as one part of the cluster in HOLD_SHARE holds all of them.
+ * HOLDS_MAX in all, as long as one part of the cluster in HOLD_SHARE holds all of them. While more
+ * has stood idle on what is held than may (clock.c), no gang gets nodes but who has waited longest.
  */
 enum { HOLD_SHARE = 8, HOLDS_MAX = 8, SCAN_S = 60 };
 
@@ -206,6 +207,14 @@ static void next_to_hold(struct myr_queue *q, uint32_t ret[HOLD_KINDS])
         if (due_s > q->now_s) {
             soonest = due_s < soonest_s ? line->first : soonest;
             soonest_s = due_s < soonest_s ? due_s : soonest_s;
+            continue;
+        }
+        /* One node costs little; what a gang costs is limited. */
+        int64_t drain_s = queue_is_gang(q, line->gpus) ? queue_may_drain_s(q, line->since_s) : 0;
+        if (drain_s > q->now_s) {
+            MYR_PROBE("a gang is due, and too much has stood idle for others");
+            soonest = drain_s < soonest_s ? line->first : soonest;
+            soonest_s = drain_s < soonest_s ? drain_s : soonest_s;
             continue;
         }
         rank.job = first_without(q, line, q->now_s - (due_s - line->since_s));

@@ -50,6 +50,9 @@ void queue_pick_nodes(struct myr_queue *q, struct hold *hold, uint32_t needed);
 /* Nodes that still work are given up for free ones; false: they are to be chosen anew. */
 bool queue_keep_nodes(struct myr_queue *q, struct hold *hold, uint32_t needed);
 
+/* clock.c: when nodes may be held for a gang that has waited since then, if nothing changes. */
+int64_t queue_may_drain_s(const struct myr_queue *q, int64_t since_s);
+
 /* hold.c: nodes kept free for who waits. */
 bool queue_has_hold(const struct myr_queue *q, uint32_t id);
 /* Those whose job runs by now; whether there were any. */

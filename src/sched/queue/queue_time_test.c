@@ -47,6 +47,35 @@ static void time_earns_lost_gpu_time_and_counts_idle(void **state)
     myr_queue_free(q);
 }
 
+/* The account of what stands idle: a tenth is earned, or half of that; it ends on both sides. */
+static void what_stands_idle_for_gangs_is_earned_and_owed(void **state)
+{
+    (void)state;
+    for (int preempt = 0; preempt < 2; preempt++) {
+        struct myr_queue *q = half_busy(preempt);
+        const int64_t rate = preempt ? 50 : 100, most_s = q->policy.yield_s;
+        assert_int_equal(queue_advance(q, 100), MYR_OK);
+        assert_int_equal(q->idle_left, rate * 100);
+        assert_int_equal(queue_may_drain_s(q, 0), 100);
+        hold_two(q); /* half of the cluster */
+        assert_int_equal(queue_advance(q, 200), MYR_OK);
+        assert_int_equal(q->idle_left, rate * 200 - 500 * 100);
+        int64_t paid_s = 200 + (500 * 100 - rate * 200 + rate - 1) / rate;
+        assert_int_equal(queue_may_drain_s(q, 200), paid_s);
+        /* Who has waited for longest is served whatever that costs. */
+        assert_int_equal(queue_may_drain_s(q, 200 - most_s), 200);
+        assert_int_equal(queue_may_drain_s(q, 210 - most_s), 210);
+        assert_int_equal(queue_advance(q, 100 * most_s), MYR_OK);
+        assert_int_equal(q->idle_left, -rate * most_s);
+        queue_set_held(q, &q->holds.items[0], false);
+        myr_vec_done(&q->holds.items[0].nodes);
+        q->holds.count = 0;
+        assert_int_equal(queue_advance(q, 103 * most_s), MYR_OK);
+        assert_int_equal(q->idle_left, rate * most_s);
+        myr_queue_free(q);
+    }
+}
+
 static void nothing_is_lost_where_nobody_is_stopped(void **state)
 {
     (void)state;
@@ -130,6 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(time_earns_lost_gpu_time_and_counts_idle),
+        cmocka_unit_test(what_stands_idle_for_gangs_is_earned_and_owed),
         cmocka_unit_test(nothing_is_lost_where_nobody_is_stopped),
         cmocka_unit_test(a_clock_that_leaps_ends_at_what_can_be_counted),
         cmocka_unit_test(the_usual_wait_follows_those_that_start),

@@ -140,7 +140,6 @@ static void end_jobs(struct flood *f)
     }
 }
 
-/* Goes on until all targets have started, or for 'most_s'. */
 /* The most that anybody has to wait now before nodes are held for it. */
 static int64_t most_hold_s(const struct myr_queue *q)
 {
@@ -149,9 +148,12 @@ static int64_t most_hold_s(const struct myr_queue *q)
     int64_t drain_s = queue_drain_s(&ages, q->shape.nodes);
     int64_t gang_s = queue_hold_s(q, q->shape.nodes * q->shape.gpus_per_node, drain_s);
     int64_t small_s = queue_hold_s(q, 1, drain_s);
+    /* A gang may have to wait until what stands idle for it is affordable, but no longer. */
+    gang_s = gang_s > q->policy.yield_s ? gang_s : q->policy.yield_s;
     return gang_s > small_s ? gang_s : small_s;
 }
 
+/* Goes on until all targets have started, or for 'most_s'. */
 static void play(struct flood *f, int64_t most_s)
 {
     uint32_t all = f->shape.nodes * f->shape.gpus_per_node, sent = 0;
@@ -241,6 +243,7 @@ static void no_size_waits_for_longer_than_the_work_ahead_of_it(void **state)
         struct myr_queue_policy policy = myr_queue_policy_preset(presets[seed % 2]);
         policy.patience_s = 600 * (1 + (int64_t)seed % 5);
         policy.hold_s = 300 * (1 + (int64_t)seed % 7);
+        policy.yield_s = 2 * policy.patience_s;
         policy.confirm = seed % 3 == 0;
         uint32_t late = count_late(seed, policy, policy.patience_s);
         if (late) {

@@ -274,7 +274,7 @@ struct myr_queue {
     struct myr_heap wakes; /* value: the job that it is for, or MYR_NONE */
     MYR_VEC(struct myr_decision) decisions;
     bool handed;               /* the caller has them: the next one starts anew */
-    int32_t unused;            /* no gaps: states are compared byte by byte */
+    int32_t idle_left;         /* see queue_may_drain_s(); in s x 1000 of the whole cluster */
     MYR_VEC(uint32_t) victims; /* scratch */
     MYR_VEC(uint32_t) nodes;   /* scratch */
     struct kind_count kinds;   /* scratch */
