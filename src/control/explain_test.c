@@ -189,7 +189,6 @@ static void what_is_to_come_comes_nearer(void **state)
     struct myr_place_shape shape = {4, 8, 2, 4};
     struct myr_control_policy policy = myr_control_policy_default();
     policy.queue.patience_s = 7200;
-    policy.queue.hold_s = 0;
     assert_int_equal(myr_control_create(&shape, &policy, 1, &f.control, NULL), MYR_OK);
     (void)submit(&f, 8, MYR_RESTART_STRICT);
     struct myr_explain_asker asker = {.now_ms = f.now_ms, .submitted_ms = -1};

@@ -203,7 +203,8 @@ def planning():
     audit = "plan audit {} --spec {} --claims {} --layout {}"
     audit_good = ("bom.csv", "spec.yaml", "claims.yaml", "racks.csv")
     for i, (slot, words, takes) in enumerate((
-            ("BOM", "a bill of materials (CSV)", CSV), ("--spec", "a spec", DOC | {"spec.yaml"}),
+            ("BOM", "a bill of materials (CSV, or a workbook)", CSV | {"list.xlsx"}),
+            ("--spec", "a spec", DOC | {"spec.yaml"}),
             ("--claims", "claims (path: value)", DOC | {"spec.yaml", "parts.yaml"}),
             ("--layout", "a layout (CSV: rack,item,count)", CSV))):
         files = list(audit_good)
@@ -213,6 +214,10 @@ def planning():
     yield plan("plan grow", "INSTALLED", "plan grow FILE spec.yaml")
     yield plan("plan grow", "LARGER", "plan grow design.myr FILE")
     yield catalog("plan grow", "plan grow spec.yaml spec.yaml")
+    yield plan("plan diff", "A", "plan diff FILE spec.yaml")
+    yield plan("plan diff", "B", "plan diff spec.yaml FILE")
+    yield catalog("plan diff", "plan diff spec.yaml spec.yaml")
+    yield prices("plan diff", "plan diff spec.yaml spec.yaml")
     yield spec("plan optimise", "SPEC", "plan optimise FILE")
     yield catalog("plan optimise", "plan optimise spec.yaml")
     yield prices("plan optimise", "plan optimise spec.yaml")
@@ -382,7 +387,8 @@ sim_resume:heatmap sim_resume:fct sim_resume:flows sim_resume:paths sim_resume:t
 sim_resume:series sim_sweep:out sim_sweep:plot fit:layout-out fit:report fit:plots fit_calibrate:out
 fit_launch:out compare:report compare:picture goodput:report bench_gpu:out export:out
 verify_orders:out bind:out sched_place:plot sched_replay:schedule sched_replay:plots
-sched_replay:report twin_run:save twin_run:state twin_run:report twin_search:save""".split()
+sched_replay:report twin_run:save twin_run:state twin_run:report twin_search:save
+plan_diff:report""".split()
 # Folders, files of other hosts, libraries, what the TLS library reads: nothing of a text is told.
 OTHER = """fit_launch:data fit_launch:tokenizer bench_gpu:library
 kubernetes_schedule:account init:etcd-ca init:etcd-certificate

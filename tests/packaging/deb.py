@@ -73,7 +73,7 @@ def main():
         packages = sorted(out.glob("*.deb"))
         names = [path.name.split("_")[0] for path in packages]
         if [name for name in names if not name.endswith("-dbgsym")] != [
-                "libmyriad-ccl0", "libmyriad-dev", "myriad", "myriad-nccl"]:
+                "libmyriad-ccl0", "libmyriad-dev", "myriad-nccl", "myriad"]:
             raise SystemExit(f"packages: {names}")
         for path in packages:
             tree.run("dpkg-deb", "-x", path, stage)

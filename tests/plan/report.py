@@ -222,6 +222,17 @@ def check_workbook(path, plan):
     assert rows[-1]["F"] == (plan["totals"]["cost"] or 0)
 
 
+def check_audit(myriad, spec, out, name):
+    """The workbook in either language is audited as bom.csv is: the same lines and findings."""
+    said = []
+    for file in ("bom.csv", "bom.xlsx"):
+        found = json.loads(run(myriad, "plan", "audit", str(out / file), "--spec", str(spec), "-o",
+                               "json"))
+        said.append([found["lines"], *(re.sub(r"bom\.(csv|xlsx)", "bom", json.dumps(found[key]))
+                                       for key in ("findings", "not_judged"))])
+    assert said[0][0] > 0 and said[0] == said[1], (name, said)
+
+
 def check_office(myriad, folder):
     office = shutil.which("soffice") or shutil.which("libreoffice")
     if not office:
@@ -296,6 +307,7 @@ def main():
                                       "json"))
                 check_page(out / "report.html", plan, lang)
                 check_workbook(out / "bom.xlsx", plan)
+                check_audit(myriad, spec, out, name)
                 text = (out / "report.html").read_text()
                 assert hashlib.sha256(spec.read_bytes()).hexdigest() in text
                 assert "B &amp; &lt;C&gt;" in text and "2026-11-16" in text

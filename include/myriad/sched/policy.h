@@ -12,26 +12,33 @@ enum { MYR_QUEUE_LEVELS = 8 };
 
 struct myr_queue_policy {
     enum myr_order order;
-    uint32_t drain_ppm;     /* of the GPU time may stand idle on nodes held, in millionths */
-    uint32_t holds_max;     /* gangs for which nodes are held at the same time */
-    uint32_t loss_permille; /* of the GPU time may be lost to preemption by level */
-    int64_t patience_s;     /* any job that has waited so long has nodes held for it; 0: never */
-    int64_t hold_s;         /* so has a gang of half the cluster or more after this; 0: never */
-    int64_t drain_s;        /* ... if they are likely to be free within this time */
-    int64_t drain_save_s;   /* and what was not used of it is saved up for so long */
-    int64_t locality_s;     /* a gang waits so long for the fewest groups; then it takes any */
-    int64_t spread_s;     /* nodes are held in few groups so long; then wherever they drain first */
+    uint32_t unused_counts[2]; /* of older programs' states, as the other gaps */
+    uint32_t loss_permille;    /* of the GPU time may be lost to preemption by level */
+    /*
+     * Who waits has nodes held, on which nothing new starts. A gang after as long as they are
+     * likely to take to be free, 'hold_s' at least; a job of one node after 'patience_s'. Less of
+     * them costs the others: nodes stand idle while they drain. More adds to the longest wait. With
+     * 'preempt' a gang waits no longer than 'patience_s' for it. 0: never.
+     */
+    int64_t patience_s;
+    int64_t hold_s;
+    int64_t unused_times[2];
+    int64_t locality_s; /* a gang waits so long for the fewest groups; then it takes any */
+    int64_t unused_spread;
     int64_t checkpoint_s; /* running jobs save so often; 0: never */
     int64_t restart_s;    /* from a decision to preempt to work again, beside what was lost */
     int64_t level_s;      /* work done in the highest level; each next one is four times as long */
     int64_t run_min_s;    /* a job is left alone so long after each start */
-    /* Nor is one stopped for its own priority that has waited so long; it is of the first level. */
+    /*
+     * Nor is one stopped for its own priority that has waited so long; it is of the first level.
+     * And a gang that has waited so long stops others whatever that costs.
+     */
     int64_t yield_s;
     int64_t stop_after_s; /* a job waits so long before it stops others of its priority */
-    int64_t grace_s;      /* a gang with nodes held so long stops what is left on them */
-    int64_t keep_s;       /* what is over (jobs, arrays, windows) is forgotten after this */
-    int64_t avoid_s;      /* so long nothing is placed on a node where a start failed */
-    bool plain;           /* remainders of gangs lie anywhere, as in textbooks */
+    int64_t unused_grace;
+    int64_t keep_s;  /* what is over (jobs, arrays, windows) is forgotten after this */
+    int64_t avoid_s; /* so long nothing is placed on a node where a start failed */
+    bool plain;      /* remainders of gangs lie anywhere, as in textbooks */
     bool preempt;
     bool confirm;   /* starts and stops take effect when they are confirmed (events.h) */
     uint8_t unused; /* no gaps: policies are compared byte by byte */

@@ -9,10 +9,8 @@
  * Order: priority, then level (jobs that have run least stand in the highest), then tenants that
  * keep to their share before those that flood and run a multiple of it, then first come: age counts
  * inside a share, never above it or above priority. What does not fit is passed over, so nothing
- * blocks; instead nodes are held for gangs of half the cluster where they are rare, because those
- * hardly ever find room by themselves, early and within a stated cap on the GPU time that stands
- * idle for it, and for any job that has waited for 'patience': no size waits for ever. Jobs that
- * are likely over in time run there meanwhile, by the lengths of those of their size that ended.
+ * blocks; instead nodes are held for any job that has waited for 'patience': no size waits for
+ * ever.
  *
  * Two worlds: without policy.confirm a decision has happened when it is made (replays, questions);
  * with it starts and stops are wishes until the caller says that they came true (events.h).

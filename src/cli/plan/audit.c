@@ -5,6 +5,7 @@
  */
 #include "myriad/plan/audit.h"
 #include "myriad/plan.h"
+#include "myriad/text/xlsx.h"
 #include "plan/plan.h"
 
 struct options {
@@ -28,11 +29,13 @@ const struct myr_command cli_plan_audit_command = {
     .name = "plan audit",
     .operands = "BOM",
     .summary = "name the rules that somebody's bill of materials breaks",
-    .details = "Reads a bill of materials (CSV with the columns part and quantity; system, name, "
-               "unit_price and total help), plans the cluster that the spec asks for, and names "
-               "every rule that the list, the claims or the layout breaks, with where and by how "
-               "much (docs/audit.md). The spec's pins of modules, cables and quantities do not "
-               "count. CSV output has the findings. Exit status 1: there are findings.",
+    .details =
+        "Reads a bill of materials (CSV, or the first sheet of an .xlsx, with the columns part "
+        "and quantity; system, name, unit_price and total help), plans the cluster that the spec "
+        "asks for, and names "
+        "every rule that the list, the claims or the layout breaks, with where and by how "
+        "much (docs/audit.md). The spec's pins of modules, cables and quantities do not "
+        "count. CSV output has the findings. Exit status 1: there are findings.",
     .example = "myriad plan audit bom.csv --spec cluster.yaml --claims claims.yaml",
     CLI_OPTIONS(rows, defaults),
     .operand_min = 1,
@@ -110,8 +113,13 @@ static int read_documents(struct cli *cli, const struct options *options, struct
                           struct myr_err *err)
 {
     const char *file = cli->operands.items[0];
-    MYR_TRY(myr_kind_read(file, MYR_DOC_BYTES_MAX, MYR_KINDS_CSV, "a bill of materials (CSV)", bom,
-                          err));
+    MYR_TRY(myr_kind_read(file, MYR_DOC_BYTES_MAX, MYR_KINDS_CSV | MYR_KIND_BIT(ZIP),
+                          "a bill of materials (CSV, or a workbook)", bom, err));
+    if (myr_kind_of((struct myr_str){bom->data, bom->len}) == MYR_KIND_ZIP) {
+        MYR_CLEANUP(myr_buf_done) struct myr_buf book = *bom;
+        *bom = (struct myr_buf){};
+        MYR_TRY(myr_xlsx_csv(myr_file_name(file), (struct myr_str){book.data, book.len}, bom, err));
+    }
     ret->bom = (struct myr_str){bom->data ? bom->data : "", bom->len};
     ret->bom_file = myr_file_name(file);
     if (options->layout) {

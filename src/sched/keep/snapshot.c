@@ -14,8 +14,11 @@
 
 static const char magic[8] = {'M', 'Y', 'R', 'Q', 'U', 'E', 'U', 'E'};
 
-/* A state of version 1 says nothing of how long places are kept: its bytes there are 0. */
-enum { FILE_VERSION = 1, STATE_OLDEST = 1, STATE_VERSION = 2, BYTE_ORDER_MARK = 0x01020304 };
+/*
+ * States before version 3 have another policy of waiting, whose numbers are of no use any more. One
+ * of version 1 says nothing of how long places are kept: its bytes there are 0.
+ */
+enum { FILE_VERSION = 1, STATE_OLDEST = 1, STATE_VERSION = 3, BYTE_ORDER_MARK = 0x01020304 };
 
 /* The byte order is written as a number: read the wrong way round it is another. */
 struct file_head {
@@ -161,6 +164,19 @@ static int find_state(struct myr_str bytes, struct myr_str *ret, uint32_t *ret_v
                  : myr_err_set(err, MYR_ECORRUPT, "state of a queue: there is no state in it");
 }
 
+/* What was counted under the older policy is forgotten, and who waits too long is looked for. */
+static void take_over_policy(struct myr_queue *q)
+{
+    struct myr_queue_policy now = myr_queue_policy_default();
+    q->policy.hold_s = q->policy.patience_s ? now.hold_s : 0;
+    q->policy.patience_s = q->policy.patience_s ? now.patience_s : 0;
+    q->usual_wait = 0;
+    for (size_t i = 0; i < q->holds.count; i++) {
+        q->holds.items[i].idle_gpu_s = 0; /* it was the time of a choice */
+    }
+    q->hold_scan_s = q->hold_wake_s = q->now_s;
+}
+
 int myr_queue_load(struct myr_str bytes, struct myr_queue **ret, struct myr_err *err)
 {
     struct file_head head;
@@ -183,6 +199,9 @@ int myr_queue_load(struct myr_str bytes, struct myr_queue **ret, struct myr_err 
     struct myr_queue *q = myr_xcalloc(1, sizeof(*q));
     /* Bytes that are left over mean that the lengths in it are wrong. */
     bool whole = flat_load(&queue_flat, q, &state) && state.len == 0;
+    if (whole && version < STATE_VERSION) {
+        take_over_policy(q);
+    }
     if (whole) {
         count_brothers(q);
         q->policy.mend_s = version == 1 ? myr_queue_policy_default().mend_s : q->policy.mend_s;

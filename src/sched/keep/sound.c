@@ -13,19 +13,17 @@
 
 static bool policy_sound(const struct myr_queue_policy *p)
 {
-    const int64_t times[] = {p->patience_s, p->hold_s,    p->drain_s,      p->drain_save_s,
-                             p->locality_s, p->spread_s,  p->checkpoint_s, p->restart_s,
-                             p->level_s,    p->run_min_s, p->yield_s,      p->stop_after_s,
-                             p->grace_s,    p->keep_s,    p->avoid_s};
+    const int64_t times[] = {p->patience_s, p->locality_s, p->checkpoint_s, p->restart_s,
+                             p->level_s,    p->run_min_s,  p->yield_s,      p->stop_after_s,
+                             p->keep_s,     p->avoid_s};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(times); i++) {
         /* A length that cannot overflow when it is added to a time or multiplied by a few. */
         if (times[i] < 0 || times[i] > INT64_C(1) << 40) {
             return false;
         }
     }
-    return (uint32_t)p->order <= MYR_ORDER_FAIR && p->drain_ppm <= 1000000 &&
-           p->loss_permille <= 1000 && sound_bool(&p->plain) && sound_bool(&p->preempt) &&
-           sound_bool(&p->confirm);
+    return (uint32_t)p->order <= MYR_ORDER_FAIR && p->loss_permille <= 1000 &&
+           sound_bool(&p->plain) && sound_bool(&p->preempt) && sound_bool(&p->confirm);
 }
 
 /* Totals are of what is counted, and what was found of it can be said. */
@@ -40,8 +38,7 @@ static bool lengths_sound(const struct lengths *l)
             }
         }
         /* Totals may not have been asked about yet, but never more than there are. */
-        if (l->totals[class] != total || l->asked[class] > total || l->told[class] > total ||
-            l->end_s[class] < 0 || !sound_time(l->end_s[class])) {
+        if (l->totals[class] != total || l->told[class] > total) {
             return false;
         }
     }
@@ -58,15 +55,11 @@ static bool frame_sound(const struct myr_queue *q)
     }
     /* The queue's own shape may have smaller pods: the placer rounds them up to leaves. */
     const struct myr_place_shape *p = &q->placer->shape;
-    /* What may be saved up of idle time, as a product: it must not overflow. */
-    int64_t most;
     return s->nodes == p->nodes && s->gpus_per_node == p->gpus_per_node &&
            s->group_nodes == p->group_nodes && s->pod_nodes <= p->pod_nodes &&
            s->pod_nodes >= s->group_nodes && policy_sound(&q->policy) && sound_bool(&q->handed) &&
-           (q->now_s == INT64_MIN || sound_time(q->now_s)) &&
-           !__builtin_mul_overflow((int64_t)s->nodes * s->gpus_per_node * q->policy.drain_ppm,
-                                   q->policy.drain_save_s, &most) &&
-           q->shares > 0;
+           (q->now_s == INT64_MIN || sound_time(q->now_s)) && q->usual_wait >= 0 &&
+           q->usual_wait <= INT64_C(1) << 51 && q->shares > 0;
 }
 
 /* Nodes of a hold are inside the cluster. */
@@ -75,8 +68,8 @@ static bool holds_sound(const struct myr_queue *q)
     for (size_t i = 0; i < q->holds.count; i++) {
         const struct hold *hold = &q->holds.items[i];
         /* The job may be over and forgotten: such a hold goes with the next decision. */
-        if (hold->job >= q->job_count || hold->anywhere > 1 || !sound_time(hold->since_s) ||
-            !sound_time(hold->chosen_s) || hold->since_s > q->now_s || hold->chosen_s > q->now_s) {
+        if (hold->job >= q->job_count || !sound_time(hold->since_s) || hold->since_s > q->now_s ||
+            hold->idle_gpu_s < 0 || !sound_time(hold->idle_gpu_s)) {
             return false;
         }
         for (size_t k = 0; k < hold->nodes.count; k++) {

@@ -1,63 +1,27 @@
 #include "queue/state.h"
 
 /*
- * Nodes that are held drain for hours, and most jobs are over in minutes. Whoever is likely to be
- * over before the gang could start anyway may run there meanwhile; where jobs may be stopped,
- * anybody may, as a guest whom the gang stops when it has the rest together.
+ * Who may run on nodes that are held for another: those that have a right to them, and those whose
+ * limit ends before they are needed.
  */
-enum {
-    AGE_SHARE = 2, /* what has run for long likely runs for one part in so many of it again */
-};
 
-/* So long from now the nodes are likely not needed yet. */
-static int64_t spare_s(const struct myr_queue *q, const struct hold *hold)
-{
-    MYR_ASSERT(hold->job < q->job_count);
-    int64_t longest_s = 0;
-    if (queue_strict(q, hold->job)) {
-        return INT64_MIN; /* nothing new starts there any more, so that it ends */
-    }
-    for (size_t i = 0; i < hold->nodes.count; i++) {
-        int64_t ready_s = queue_ready_s(q, hold->nodes.items[i]) / AGE_SHARE;
-        longest_s = ready_s > longest_s ? ready_s : longest_s;
-    }
-    return longest_s;
-}
-
-/* Whether the job may run on nodes that are held for another and not needed for 'left_s'. */
-static bool may_share(const struct myr_queue *q, const struct hold *hold, uint32_t id,
-                      int64_t left_s)
+/* Whether the job may run on nodes that are held for another. */
+static bool may_share(const struct myr_queue *q, const struct hold *hold, uint32_t id)
 {
     const struct qjob *job = queue_job(q, id);
-    MYR_SLOW_ASSERT(job->id == id && job->state == MYR_JOB_WAITS);
-    if (id == hold->job) {
-        return false;
-    }
-    /* What is held gives way to those in any case. */
-    if (queue_outranks(q, id, hold->job)) {
-        return true;
-    }
-    if (left_s == INT64_MIN) {
-        return false;
+    MYR_SLOW_ASSERT(job->state == MYR_JOB_WAITS);
+    if (id == hold->job || queue_outranks(q, id, hold->job)) {
+        return id != hold->job;
     }
     /*
      * The nodes were the gang's own: whoever may be stopped runs there until it has the rest, but
      * for those who would leave nodes of their own for it.
      */
-    if (queue_job(q, hold->job)->broken) {
-        return !job->spec.fixed && !job->broken;
-    }
-    /* The gang may stop it again, so it does not matter how long it runs. */
-    if (q->policy.preempt && !job->spec.fixed &&
-        job->spec.priority <= queue_job(q, hold->job)->spec.priority) {
-        return true;
-    }
-    /* Who has worked for long already is not one of the many that are over soon. */
-    return queue_lengths_end_s(q->lengths, job->spec.gpus) <= left_s && job->saved_s <= left_s / 4;
+    return queue_job(q, hold->job)->broken && !job->spec.fixed && !job->broken;
 }
 
 /* The next that fits now and may; the hold's nodes are open. Sizes go as in next_line(). */
-static uint32_t next_guest(const struct myr_queue *q, const struct hold *hold, int64_t left_s)
+static uint32_t next_guest(const struct myr_queue *q, const struct hold *hold)
 {
     const struct line *best = NULL;
     for (size_t s = 0; s < q->sizes.count; s++) {
@@ -69,7 +33,7 @@ static uint32_t next_guest(const struct myr_queue *q, const struct hold *hold, i
             const struct line *line = &q->lines.items[i];
             MYR_SLOW_ASSERT(line->first != MYR_NONE);
             MYR_SLOW_ASSERT(line->gpus == q->sizes.items[s].gpus);
-            if (may_share(q, hold, line->first, left_s) && queue_may_start(q, line->first) &&
+            if (may_share(q, hold, line->first) && queue_may_start(q, line->first) &&
                 (!best || queue_line_before(q, line, best))) {
                 best = line;
             }
@@ -83,10 +47,9 @@ void queue_share_holds(struct myr_queue *q)
     /* Under 'fifo' nobody passes anybody. */
     for (size_t h = 0; h < q->holds.count && q->policy.order != MYR_ORDER_FIFO; h++) {
         const struct hold *hold = &q->holds.items[h];
-        int64_t left_s = spare_s(q, hold);
         queue_set_held(q, hold, false);
         uint32_t id;
-        while ((id = next_guest(q, hold, left_s)) != MYR_NONE) {
+        while ((id = next_guest(q, hold)) != MYR_NONE) {
             MYR_ASSERT(id != hold->job);
             /* Who has a right to the nodes is no guest, and is not stopped as one. */
             bool by_right = queue_outranks(q, id, hold->job);
@@ -241,24 +204,17 @@ void queue_backfill(struct myr_queue *q)
 }
 
 /*
- * Searches are repeated after QUEUE_RETRY_S, and less often the longer a job has waited in vain,
- * but after RETRY_HELD_S with nodes held, where guests come and go.
+ * Searches are repeated after QUEUE_RETRY_S, and less often the longer a job has waited in vain:
+ * after one part of that in RETRY_SHARE, where nodes are held for it in four times as many.
  */
-enum { RETRY_SHARE = 16, RETRY_HELD_S = 600, RETRY_HELD_SHARE = 4096 };
+enum { RETRY_SHARE = 16, RETRY_HELD_SHARE = 64 };
 
 /* How long until it searches again: longer the longer it has waited in vain. */
 int64_t queue_retry_after_s(const struct myr_queue *q, uint32_t id)
 {
     int64_t waited_s = queue_waited_s(q, id);
     MYR_ASSERT(waited_s >= 0);
-    int64_t again_s = waited_s / RETRY_SHARE;
-    if (queue_held_s(q, id) >= 0 && queue_is_large(q, queue_job(q, id)->spec.gpus, 2)) {
-        return QUEUE_RETRY_S; /* the cluster stands still for it */
-    }
-    if (queue_has_hold(q, id) && again_s > RETRY_HELD_S) {
-        int64_t rarely_s = waited_s / RETRY_HELD_SHARE; /* so that a wait of years has an end */
-        again_s = rarely_s > RETRY_HELD_S ? rarely_s : RETRY_HELD_S;
-    }
+    int64_t again_s = waited_s / (queue_has_hold(q, id) ? RETRY_HELD_SHARE : RETRY_SHARE);
     return again_s > QUEUE_RETRY_S ? again_s : QUEUE_RETRY_S;
 }
 

@@ -3,19 +3,29 @@
 #include "queue/state.h"
 
 /*
- * One part of the cluster in so many is held for gangs beside the first. Nodes are chosen anew
- * after CHOOSE_S: every time would cost a look at all nodes for each decision. A gang whose drain
- * cannot be afforded asks again after ASK_S. Large gangs are rare where none has run for RARE_S.
+ * Every node that is kept for somebody who waits is kept here: the places of gangs that have lost
+ * nodes, and nodes for who has waited too long, on which nothing new starts.
+ *
+ * All holds stand in one order (goes_first()): by priority, then by how far the tenant is beyond
+ * its share, then places before others, then by age. It is total, and age does not change while
+ * a job waits. Who stands before another may use what is held for that one as if it were open, and
+ * nobody the other way round. So no two can keep from each other what is enough for one, and who
+ * waits at the head starts as soon as all but what runs, or is bad, is enough for it:
+ *
+ *   - nothing new starts on nodes that are held, so what runs there only ends; with a place, what
+ *     runs there are guests, who are stopped when the rest is there;
+ *   - nobody behind the head can take a node from it, and nobody new goes before it but those of
+ *     higher priority, of a tenant less far beyond its share, or who lost nodes while they ran;
+ *   - when the head starts the next is the head. A place gives what it used of the places behind
+ *     it as many of its own nodes (hand_over()): together they are held as many as they need, and
+ *     when all nodes are well each has what it needs;
+ *   - who cannot have enough, whatever ends, has nothing held and is in nobody's way.
+ *
+ * Gangs and jobs of one node are served apart, or a flood of small ones that are due would stand
+ * before every gang. Of each kind one job at a time has nodes held, and others beside it,
+ * HOLDS_MAX in all, as long as one part of the cluster in HOLD_SHARE holds all of them.
  */
-enum { HOLD_SHARE = 8, CHOOSE_S = 60, ASK_S = 300, RARE_S = 24 * 3600 };
-
-void queue_set_held(struct myr_queue *q, const struct hold *hold, bool held)
-{
-    for (size_t i = 0; i < hold->nodes.count; i++) {
-        MYR_SLOW_ASSERT(hold->nodes.items[i] < q->shape.nodes);
-        queue_close_node(q, hold->nodes.items[i], CLOSED_HOLD, held);
-    }
-}
+enum { HOLD_SHARE = 8, HOLDS_MAX = 8, SCAN_S = 60 };
 
 bool queue_has_hold(const struct myr_queue *q, uint32_t id)
 {
@@ -39,335 +49,179 @@ static void remove_hold(struct myr_queue *q, size_t at)
     q->holds.count--;
 }
 
-/*
- * Job lengths have heavy tails: what has run for long will run for about as long again, so the
- * oldest job on the node decides.
- */
-int64_t queue_ready_s(const struct myr_queue *q, uint32_t node)
-{
-    MYR_SLOW_ASSERT(node < q->shape.nodes);
-    MYR_SLOW_ASSERT(q->node_job_count[node] == 0 || q->node_oldest_s[node] <= q->now_s);
-    return q->node_job_count[node] ? q->now_s - q->node_oldest_s[node] + 60 : 0;
-}
-
-/* A node and how long until it is likely to be free. */
-struct choice {
-    uint32_t node;
-    int64_t ready_s;
+/* Where somebody stands among those for whom nodes are held; each beside the next. */
+struct rank {
+    int32_t priority;
+    uint32_t excess;
+    uint32_t no_place;
+    int64_t since_s;
+    uint32_t job; /* MYR_NONE: nobody */
 };
 
-/* The 'wanted' open nodes of a group that are free soonest, in that order; returns how many. */
-static uint32_t pick_in_group(const struct myr_queue *q, uint32_t id, uint32_t group,
-                              uint32_t wanted, struct choice *ret)
+static bool ranks_before(const struct rank *a, const struct rank *b)
 {
-    uint32_t first = group * q->shape.group_nodes, end = first + q->shape.group_nodes, count = 0;
-    MYR_ASSERT(wanted > 0);
-    MYR_ASSERT(wanted <= q->shape.group_nodes);
-    MYR_ASSERT(first < q->shape.nodes);
-    end = end < q->shape.nodes ? end : q->shape.nodes;
-    for (uint32_t node = first; node < end; node++) {
-        if (q->closed[node] || !queue_suits(q, queue_job(q, id), node)) {
-            continue;
+    if (b->job == MYR_NONE || a->priority != b->priority) {
+        return b->job == MYR_NONE || a->priority > b->priority;
+    }
+    if (a->excess != b->excess) {
+        return a->excess < b->excess;
+    }
+    if (a->no_place != b->no_place) {
+        return a->no_place < b->no_place;
+    }
+    return a->since_s != b->since_s ? a->since_s < b->since_s : a->job < b->job;
+}
+
+static struct rank rank_of(const struct myr_queue *q, uint32_t id)
+{
+    const struct qjob *job = queue_job(q, id);
+    bool fair = q->policy.order == MYR_ORDER_FAIR;
+    return (struct rank){job->spec.priority, fair ? queue_excess(q, job->spec.tenant) : 0,
+                         !job->broken, job->since_s, id};
+}
+
+static bool goes_first(const struct myr_queue *q, uint32_t id, uint32_t other)
+{
+    struct rank a = rank_of(q, id), b = rank_of(q, other);
+    return ranks_before(&a, &b);
+}
+
+/* There are few, and mostly in order. */
+static void sort_holds(struct myr_queue *q)
+{
+    for (size_t i = 1; i < q->holds.count; i++) {
+        struct hold moved = q->holds.items[i];
+        size_t at = i;
+        for (; at > 0 && goes_first(q, moved.job, q->holds.items[at - 1].job); at--) {
+            q->holds.items[at] = q->holds.items[at - 1];
         }
-        struct choice choice = {node, queue_ready_s(q, node)};
-        /* Inserted in order; what falls off the end is not among the wanted. */
-        uint32_t at = count;
-        for (; at > 0 && ret[at - 1].ready_s > choice.ready_s; at--) {
-            if (at < wanted) {
-                ret[at] = ret[at - 1];
+        q->holds.items[at] = moved;
+    }
+}
+
+/* Opens, or closes again, what is held for those behind a hold, but for places. */
+static void lift_behind(struct myr_queue *q, size_t at, bool lifted)
+{
+    for (size_t i = at + 1; i < q->holds.count; i++) {
+        if (!queue_job(q, q->holds.items[i].job)->broken) {
+            queue_set_held(q, &q->holds.items[i], !lifted);
+        }
+    }
+}
+
+/* Nodes of those behind a hold that it has by now are theirs no more. */
+static void take_from_behind(struct myr_queue *q, size_t at)
+{
+    const struct hold *hold = &q->holds.items[at];
+    for (size_t i = at + 1; i < q->holds.count; i++) {
+        struct hold *other = &q->holds.items[i];
+        size_t kept = 0;
+        for (size_t k = 0; k < other->nodes.count; k++) {
+            /* All of them are open but for those that were just taken. */
+            if (queue_job(q, other->job)->broken ||
+                !(q->closed[other->nodes.items[k]] & CLOSED_HOLD)) {
+                other->nodes.items[kept++] = other->nodes.items[k];
             }
         }
-        if (at < wanted) {
-            ret[at] = choice;
-            count += count < wanted;
-        }
+        other->nodes.count = kept;
     }
-    MYR_ASSERT(count <= wanted);
-    MYR_SLOW_ASSERT(count < 2 || ret[count - 2].ready_s <= ret[count - 1].ready_s);
-    return count;
-}
-
-/* The order by time and number is total, so the choice is the same on every machine. */
-static bool ready_before(const struct choice *x, const struct choice *y)
-{
-    return x->ready_s != y->ready_s ? x->ready_s < y->ready_s : x->node < y->node;
-}
-
-/* Moves the 'wanted' first in order to the front, in any order among themselves. */
-static void select_first(struct choice *all, uint32_t count, uint32_t wanted)
-{
-    uint32_t low = 0, high = count;
-    MYR_ASSERT(wanted > 0);
-    while (high - low > 1 && wanted > low && wanted < high) {
-        struct choice pivot = all[low + (high - low) / 2];
-        uint32_t i = low, j = high - 1;
-        for (;;) {
-            while (ready_before(&all[i], &pivot)) {
-                i++;
-            }
-            while (ready_before(&pivot, &all[j])) {
-                j--;
-            }
-            if (i >= j) {
-                break;
-            }
-            struct choice swap = all[i];
-            all[i++] = all[j];
-            all[j--] = swap;
-        }
-        /* No two are equal: they met on the pivot, or left of i all are before all from i on. */
-        MYR_ASSERT(i >= low && i <= high);
-        uint32_t right = i == j ? j + 1 : i;
-        if (wanted >= j && wanted <= right && (i == j || wanted == i)) {
-            return;
-        }
-        if (wanted < right) {
-            high = i;
-        } else {
-            low = right;
-        }
-    }
-}
-
-/* Wherever they are: the nodes that are likely to be ready first. */
-static void pick_anywhere(struct myr_queue *q, struct hold *hold, uint32_t needed)
-{
-    struct choice *all = myr_xcalloc(q->shape.nodes, sizeof(*all));
-    uint32_t count = 0;
-    MYR_ASSERT(hold->nodes.count == 0);
-    MYR_ASSERT(needed > 0);
-    MYR_ASSERT(needed <= q->shape.nodes);
-    for (uint32_t node = 0; node < q->shape.nodes; node++) {
-        if (!q->closed[node] && queue_suits(q, queue_job(q, hold->job), node)) {
-            all[count++] = (struct choice){node, queue_ready_s(q, node)};
-        }
-    }
-    select_first(all, count, needed);
-    for (uint32_t i = 0; i < count && i < needed; i++) {
-        MYR_ASSERT(!q->closed[all[i].node]);
-        myr_vec_push(&hold->nodes, all[i].node);
-        queue_close_node(q, all[i].node, CLOSED_HOLD, true);
-    }
-    free(all);
-}
-
-/* Group by group: each time the one that is likely to be ready first. */
-static void pick_groups(struct myr_queue *q, struct hold *hold, uint32_t needed)
-{
-    uint32_t per = q->shape.group_nodes, groups = (q->shape.nodes + per - 1) / per;
-    struct choice *picked = myr_xcalloc(per, sizeof(*picked));
-    struct choice *best = myr_xcalloc(per, sizeof(*best));
-    MYR_ASSERT(hold->nodes.count == 0);
-    MYR_ASSERT(needed > 0);
-    MYR_ASSERT(needed <= q->shape.nodes);
-    while (needed > 0) {
-        uint32_t wanted = needed < per ? needed : per, best_count = 0;
-        for (uint32_t g = 0; g < groups; g++) {
-            uint32_t count = pick_in_group(q, hold->job, g, wanted, picked);
-            /*
-             * The group with most of what is wanted, then the one whose last
-             * node is ready first.
-             */
-            if (count > best_count || (count && count == best_count &&
-                                       picked[count - 1].ready_s < best[count - 1].ready_s)) {
-                memcpy(best, picked, count * sizeof(*best));
-                best_count = count;
-            }
-        }
-        if (best_count == 0) {
-            break;
-        }
-        MYR_ASSERT(best_count <= wanted);
-        for (uint32_t i = 0; i < best_count; i++) {
-            MYR_ASSERT(!q->closed[best[i].node]);
-            queue_close_node(q, best[i].node, CLOSED_HOLD, true);
-            myr_vec_push(&hold->nodes, best[i].node);
-        }
-        MYR_ASSERT(best_count <= needed);
-        needed -= best_count;
-    }
-    free(picked);
-    free(best);
-}
-
-/* Open, empty and of use to the job. */
-static bool is_idle(const struct myr_queue *q, uint32_t id, uint32_t node)
-{
-    MYR_SLOW_ASSERT(node < q->shape.nodes);
-    return !q->closed[node] && q->node_job_count[node] == 0 &&
-           queue_suits(q, queue_job(q, id), node);
-}
-
-/* Nodes that still work are given up for free ones; false when the hold must be chosen anew. */
-static bool keep_nodes(struct myr_queue *q, struct hold *hold, uint32_t needed)
-{
-    if (hold->nodes.count < needed) {
-        return false;
-    }
-    for (size_t i = 0; i < hold->nodes.count; i++) {
-        if (q->closed[hold->nodes.items[i]]) {
-            return false; /* lost, or about to be maintained */
-        }
-    }
-    for (size_t i = 0; i < hold->nodes.count; i++) {
-        queue_close_node(q, hold->nodes.items[i], CLOSED_HOLD, true);
-    }
-    /* One walk over the nodes serves all: what was not idle before is not looked at again. */
-    uint32_t idle = 0;
-    for (size_t i = 0; i < hold->nodes.count; i++) {
-        uint32_t node = hold->nodes.items[i];
-        if (q->node_job_count[node] == 0) {
-            continue;
-        }
-        while (idle < q->shape.nodes && !is_idle(q, hold->job, idle)) {
-            idle++;
-        }
-        if (idle == q->shape.nodes) {
-            break;
-        }
-        queue_close_node(q, node, CLOSED_HOLD, false);
-        queue_close_node(q, idle, CLOSED_HOLD, true);
-        MYR_ASSERT(idle != node && q->node_job_count[idle] == 0);
-        hold->nodes.items[i] = idle;
-    }
-    return true;
+    MYR_ASSERT(hold->nodes.count <= q->shape.nodes);
 }
 
 /*
- * Chooses the nodes anew if anything has ended: what is free now counts at once. The nodes of an
- * overdue job stay: nothing new starts on them, so they are free some day, whereas the likeliest
- * ones may change for ever. The hold's nodes are open when this is called.
+ * Chosen once, by likely ends; then the nodes stay, or the likeliest ones might change for ever,
+ * but for those that come free by luck, which count at once. What is held for those behind it is
+ * as good as any. False: there are too few, whatever ends.
  */
-static void choose_nodes(struct myr_queue *q, struct hold *hold)
+static bool choose_nodes(struct myr_queue *q, size_t at)
 {
+    struct hold *hold = &q->holds.items[at];
     MYR_ASSERT(queue_job(q, hold->job)->state == MYR_JOB_WAITS);
-    uint32_t gpus = queue_job(q, hold->job)->spec.gpus;
-    uint32_t needed = queue_nodes_of(q, queue_job(q, hold->job));
-    bool anywhere = queue_waited_s(q, hold->job) >= queue_locality_s(q, gpus, q->policy.spread_s);
+    uint32_t wanted = queue_wanted_nodes(q, hold->job);
     /* Nothing has ended since, so the same nodes would be chosen again. */
-    if (hold->chosen == q->ends && hold->anywhere == anywhere) {
+    if (hold->chosen == q->ends && hold->nodes.count >= wanted) {
         queue_set_held(q, hold, true);
-        return;
+        return true;
     }
-    /* UINT64_MAX: never chosen so far. */
-    MYR_ASSERT(needed > 0 && needed <= q->shape.nodes);
-    bool late = hold->chosen == UINT64_MAX || q->now_s - hold->chosen_s >= CHOOSE_S;
-    MYR_ASSERT(hold->chosen == UINT64_MAX || hold->chosen_s <= q->now_s);
     hold->chosen = q->ends;
-    hold->anywhere = anywhere;
-    if ((!late || queue_overdue(q, hold->job)) && keep_nodes(q, hold, needed)) {
-        return;
+    if (!queue_keep_nodes(q, hold, wanted)) {
+        queue_set_held(q, hold, false);
+        lift_behind(q, at, true);
+        hold->nodes.count = 0;
+        queue_pick_nodes(q, hold, wanted);
+        take_from_behind(q, at);
+        lift_behind(q, at, false);
     }
-    hold->chosen_s = q->now_s;
-    hold->nodes.count = 0;
-    if (anywhere) {
-        pick_anywhere(q, hold, needed);
-    } else {
-        pick_groups(q, hold, needed);
+    return hold->nodes.count >= queue_nodes_of(q, queue_job(q, hold->job));
+}
+
+enum hold_kind { HOLD_GANGS, HOLD_SMALL, HOLD_KINDS };
+
+static enum hold_kind kind_of(const struct myr_queue *q, uint32_t gpus)
+{
+    return queue_is_gang(q, gpus) ? HOLD_GANGS : HOLD_SMALL;
+}
+
+/* The first of a line that has no nodes held and has waited since 'until_s'; or MYR_NONE. */
+static uint32_t first_without(const struct myr_queue *q, const struct line *line, int64_t until_s)
+{
+    uint32_t id = line->first;
+    while (id != MYR_NONE && queue_job(q, id)->since_s <= until_s && queue_has_hold(q, id)) {
+        id = queue_job(q, id)->next;
     }
+    return id != MYR_NONE && queue_job(q, id)->since_s <= until_s ? id : MYR_NONE;
+}
+
+/* When the first of a line is due. */
+static int64_t due_s_of(const struct myr_queue *q, const struct line *line,
+                        const struct node_ages *ages)
+{
+    uint32_t nodes = queue_nodes_of(q, queue_job(q, line->first));
+    int64_t hold_s = queue_hold_s(q, line->gpus, queue_drain_s(ages, nodes));
+    return queue_after_s(line->since_s, hold_s);
 }
 
 /*
- * Whether the nodes of a hold are likely to be free soon enough by themselves, and what stands idle
- * until then is left of the policy's share. To stop what would run for long is no cheap room: who
- * is stopped waits for as long as the gang runs.
+ * Of each kind the job that is due before all others without nodes; or MYR_NONE. There may be ten
+ * thousand lines: most are told by what stands in the line itself. What nodes take to be free, and
+ * what is usual, changes, so somebody who waits is looked at again after SCAN_S.
  */
-static bool can_afford(const struct myr_queue *q, const struct hold *hold)
+static void next_to_hold(struct myr_queue *q, uint32_t ret[HOLD_KINDS])
 {
-    int64_t last_s = 0, longest_s = 0, sum_s = 0;
-    for (size_t i = 0; i < hold->nodes.count; i++) {
-        int64_t ready_s = queue_ready_s(q, hold->nodes.items[i]);
-        longest_s = ready_s > longest_s ? ready_s : longest_s;
-        if (q->policy.preempt && ready_s > q->policy.grace_s) {
-            ready_s = q->policy.grace_s; /* then it is stopped */
-        }
-        last_s = ready_s > last_s ? ready_s : last_s;
-        MYR_ASSERT(ready_s <= longest_s);
-        sum_s += ready_s;
-    }
-    /* Each node stands idle from when it is ready until the last one is. */
-    int64_t idle = (last_s * (int64_t)hold->nodes.count - sum_s) * q->shape.gpus_per_node;
-    MYR_ASSERT(last_s >= 0 && idle >= 0);
-    return longest_s <= q->policy.drain_s && idle <= q->drain_left / 1000000;
-}
-
-/* Large gangs that wait, up to two. */
-static uint32_t large_waiting(const struct myr_queue *q)
-{
-    uint32_t count = 0;
-    for (size_t s = q->sizes.count; s-- > 0 && count < 2;) {
-        if (!queue_is_large(q, q->sizes.items[s].gpus, 2)) {
-            break;
-        }
-        for (uint32_t i = q->sizes.items[s].first; i != MYR_NONE && count < 2;
-             i = q->lines.items[i].next_alike) {
-            /* A line of several jobs counts as two: more than one is all that is asked. */
-            MYR_SLOW_ASSERT(q->lines.items[i].first != MYR_NONE);
-            count += q->lines.items[i].first == q->lines.items[i].last ? 1 : 2;
-        }
-    }
-    MYR_ASSERT(count <= 3);
-    return count;
-}
-
-/* Of two that are due: who is further below its share, then who has waited longer. */
-static bool held_before(const struct myr_queue *q, uint32_t id, uint32_t other)
-{
-    MYR_ASSERT(id != other);
-    MYR_SLOW_ASSERT(!queue_outranks(q, id, other) || !queue_outranks(q, other, id));
-    if (queue_outranks(q, id, other) || queue_outranks(q, other, id)) {
-        return queue_outranks(q, id, other);
-    }
-    return queue_job(q, id)->since_s < queue_job(q, other)->since_s;
-}
-
-/*
- * The job that has waited longest and has no nodes held for it: an overdue one of any size (a whole
- * node may never come free by itself among small jobs), else a large gang beyond 'hold'. Where
- * another large one runs or waits, or did a while ago, the end of one makes room for the next at no
- * cost, and first-fit serves them well enough: then nothing is held for one before it is strict.
- */
-static uint32_t next_to_hold(struct myr_queue *q)
-{
-    uint32_t best = MYR_NONE;
+    struct rank best[HOLD_KINDS] = {{.job = MYR_NONE}, {.job = MYR_NONE}};
+    bool fair = q->policy.order == MYR_ORDER_FAIR;
     int64_t soonest_s = INT64_MAX;
-    bool best_due = false;
-    /* Whether this gang would be the only large one for a day. */
-    bool alone = q->big_runs == 0 && large_waiting(q) < 2 &&
-                 q->now_s - (int64_t)q->big_last_min * 60 >= RARE_S;
+    uint32_t soonest = MYR_NONE;
+    struct node_ages ages;
+    queue_count_ages(q, &ages);
     for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
         const struct line *line = &q->lines.items[i];
-        int64_t after_s = queue_hold_s(q, line->gpus);
-        for (uint32_t id = line->first; id != MYR_NONE; id = queue_job(q, id)->next) {
-            MYR_SLOW_ASSERT(queue_job(q, id)->state == MYR_JOB_WAITS);
-            int64_t since_s = queue_job(q, id)->since_s;
-            int64_t due_s = queue_after_s(since_s, after_s);
-            if (due_s > q->now_s) {
-                soonest_s = due_s < soonest_s ? due_s : soonest_s;
-                break; /* those behind it have waited less */
-            }
-            bool due = queue_strict(q, id);
-            if (!due &&
-                (q->now_s < q->hold_retry_s || (!alone && queue_is_large(q, line->gpus, 2)))) {
-                /* It is due and only has to wait for leave: the next scan must not pass it by. */
-                soonest_s = q->now_s;
-                break;
-            }
-            if (queue_has_hold(q, id)) {
-                continue;
-            }
-            soonest_s = q->now_s;
-            if (best == MYR_NONE || due > best_due ||
-                (due == best_due && held_before(q, id, best))) {
-                best = id;
-                best_due = due;
-            }
-            break; /* those behind it have waited less */
+        struct rank *of = &best[kind_of(q, line->gpus)];
+        struct rank rank = {line->priority, fair ? queue_excess(q, line->tenant) : 0, 1,
+                            line->since_s, line->first};
+        if (!ranks_before(&rank, of)) {
+            continue;
+        }
+        int64_t due_s = due_s_of(q, line, &ages);
+        if (due_s > q->now_s) {
+            soonest = due_s < soonest_s ? line->first : soonest;
+            soonest_s = due_s < soonest_s ? due_s : soonest_s;
+            continue;
+        }
+        rank.job = first_without(q, line, q->now_s - (due_s - line->since_s));
+        rank.since_s = rank.job == MYR_NONE ? 0 : queue_job(q, rank.job)->since_s;
+        if (rank.job != MYR_NONE && ranks_before(&rank, of)) {
+            *of = rank;
         }
     }
-    q->hold_scan_s = soonest_s;
-    MYR_ASSERT(best == MYR_NONE || soonest_s == q->now_s);
-    return best;
+    ret[HOLD_GANGS] = best[HOLD_GANGS].job;
+    ret[HOLD_SMALL] = best[HOLD_SMALL].job;
+    if (soonest_s < INT64_MAX && (q->hold_wake_s <= q->now_s || soonest_s < q->hold_wake_s)) {
+        myr_heap_push(&q->wakes, soonest_s, soonest); /* void when the job waits no longer */
+        q->hold_wake_s = soonest_s;
+    }
+    soonest_s = soonest_s < q->now_s + SCAN_S ? soonest_s : q->now_s + SCAN_S;
+    q->hold_scan_s = q->busy_first == MYR_NONE ? INT64_MAX : soonest_s;
 }
 
 bool queue_drop_holds(struct myr_queue *q)
@@ -385,39 +239,20 @@ bool queue_drop_holds(struct myr_queue *q)
     return q->holds.count < before;
 }
 
-/*
- * What is held for jobs that have to give way to this one anyway; returns the nodes. They would
- * hold it up for as long as others go before them.
- */
-static size_t drop_outranked(struct myr_queue *q, uint32_t id)
-{
-    size_t nodes = 0;
-    for (size_t i = 0; i < q->holds.count;) {
-        if (!queue_outranks(q, id, q->holds.items[i].job)) {
-            i++;
-            continue;
-        }
-        MYR_ASSERT(q->holds.items[i].job != id); /* nobody outranks itself */
-        nodes += q->holds.items[i].nodes.count;
-        queue_set_held(q, &q->holds.items[i], false);
-        remove_hold(q, i);
-    }
-    return nodes;
-}
-
 void queue_hold_place(struct myr_queue *q, uint32_t id, const struct myr_share *shares,
                       uint32_t count)
 {
-    struct hold hold = {.job = id, .chosen = q->ends, .chosen_s = q->now_s, .since_s = q->now_s};
+    struct hold hold = {.job = id, .chosen = q->ends, .since_s = q->now_s};
     MYR_ASSERT(!queue_has_hold(q, id) && queue_job(q, id)->broken);
     for (uint32_t i = 0; i < count; i++) {
         /* Bad ones too, for when they are well; two holds never share a node. */
-        if (!(q->closed[shares[i].node] & CLOSED_HOLD)) {
+        if (queue_hold_leave(q, id, shares[i].node)) {
             myr_vec_push(&hold.nodes, shares[i].node);
         }
     }
     queue_set_held(q, &hold, true);
     myr_vec_push(&q->holds, hold);
+    sort_holds(q);
 }
 
 const struct hold *queue_hold_of(const struct myr_queue *q, uint32_t id)
@@ -430,88 +265,257 @@ const struct hold *queue_hold_of(const struct myr_queue *q, uint32_t id)
     return NULL;
 }
 
-/* No nodes are to be had for a large gang now. */
-static void ask_later(struct myr_queue *q)
+/* The hold that has the node; there is one, where the node is closed for that. */
+static struct hold *holder_of(struct myr_queue *q, uint32_t node, size_t *ret_at)
 {
-    q->hold_retry_s = q->now_s + ASK_S;
-    MYR_ASSERT(q->hold_retry_s > q->now_s);
-    queue_wake_at(q, q->hold_retry_s);
+    for (size_t i = 0; i < q->holds.count; i++) {
+        for (size_t k = 0; k < q->holds.items[i].nodes.count; k++) {
+            if (q->holds.items[i].nodes.items[k] == node) {
+                *ret_at = k;
+                return &q->holds.items[i];
+            }
+        }
+    }
+    return NULL;
+}
+
+bool queue_hold_leave(struct myr_queue *q, uint32_t id, uint32_t node)
+{
+    size_t at = 0;
+    struct hold *hold = q->closed[node] & CLOSED_HOLD ? holder_of(q, node, &at) : NULL;
+    if (!hold || !goes_first(q, id, hold->job)) {
+        return !hold;
+    }
+    hold->nodes.items[at] = hold->nodes.items[--hold->nodes.count];
+    queue_close_node(q, node, CLOSED_HOLD, false);
+    return true;
+}
+
+void queue_mark_held(const struct myr_queue *q, uint32_t id, uint8_t *marks)
+{
+    for (size_t i = 0; i < q->holds.count; i++) {
+        const struct hold *hold = &q->holds.items[i];
+        bool first = hold->job != id && !goes_first(q, id, hold->job);
+        for (size_t k = 0; k < hold->nodes.count; k++) {
+            marks[hold->nodes.items[k]] |= first;
+        }
+    }
+}
+
+void queue_hand_over(struct myr_queue *q, uint32_t id, const struct myr_gang *gang)
+{
+    MYR_CLEANUP(myr_free_at) uint8_t *used = myr_xcalloc(q->shape.nodes, 1);
+    size_t mine = 0, left = 0;
+    while (mine < q->holds.count && q->holds.items[mine].job != id) {
+        mine++;
+    }
+    if (mine == q->holds.count) {
+        return;
+    }
+    for (uint32_t i = 0; i < gang->count; i++) {
+        used[gang->shares[i].node] = 1;
+    }
+    struct hold *hold = &q->holds.items[mine];
+    for (size_t k = 0; k < hold->nodes.count; k++) {
+        if (!used[hold->nodes.items[k]]) {
+            hold->nodes.items[left++] = hold->nodes.items[k];
+        }
+        used[hold->nodes.items[k]] = 0;
+    }
+    for (size_t i = 0; i < q->holds.count; i++) {
+        struct hold *other = &q->holds.items[i];
+        bool place = queue_job(q, other->job)->broken;
+        for (size_t k = 0; i != mine && k < other->nodes.count;) {
+            if (!used[other->nodes.items[k]]) {
+                k++;
+            } else if (place && left > 0) {
+                MYR_PROBE("a place gets other nodes for those that one before it took");
+                other->nodes.items[k++] = hold->nodes.items[--left];
+            } else {
+                other->nodes.items[k] = other->nodes.items[--other->nodes.count];
+            }
+        }
+    }
+    remove_hold(q, mine);
+}
+
+/*
+ * Whether there is room for one more hold of this kind beside what is held for others, but for
+ * those behind it: their nodes are its own to take.
+ */
+static bool has_room(const struct myr_queue *q, uint32_t id)
+{
+    enum hold_kind kind = kind_of(q, queue_job(q, id)->spec.gpus);
+    size_t nodes = queue_wanted_nodes(q, id), count = 0;
+    for (size_t i = 0; i < q->holds.count; i++) {
+        const struct hold *hold = &q->holds.items[i];
+        if (kind_of(q, queue_job(q, hold->job)->spec.gpus) == kind &&
+            !queue_job(q, hold->job)->broken && goes_first(q, hold->job, id)) {
+            nodes += hold->nodes.count;
+            count++;
+        }
+    }
+    return count == 0 || (count < HOLDS_MAX && nodes <= q->shape.nodes / HOLD_SHARE);
+}
+
+/* Its nodes are held for nobody any more. */
+static void open_nodes(struct myr_queue *q, size_t at)
+{
+    queue_set_held(q, &q->holds.items[at], false);
+    remove_hold(q, at);
+}
+
+static bool open_hold(struct myr_queue *q, uint32_t id)
+{
+    struct hold hold = {.job = id, .chosen = UINT64_MAX, .since_s = q->now_s};
+    MYR_ASSERT(!queue_has_hold(q, id));
+    myr_vec_push(&q->holds, hold);
+    sort_holds(q);
+    size_t at = 0;
+    while (q->holds.items[at].job != id) {
+        at++;
+    }
+    if (!choose_nodes(q, at)) {
+        MYR_PROBE("there are too few nodes to hold");
+        open_nodes(q, at);
+        return false;
+    }
+    /* A gang may stop others from now on: it looks for them at once. */
+    uint32_t line = queue_job(q, id)->line;
+    bool gang = queue_is_gang(q, q->lines.items[line].gpus);
+    queue_job(q, id)->retry_s = gang ? 0 : queue_job(q, id)->retry_s;
+    if (gang && q->lines.items[line].first == id) {
+        queue_first_changed(q, line);
+    }
+    return true;
 }
 
 /* Nodes are held for who has waited long enough; what is held stands idle as it drains. */
 static void open_holds(struct myr_queue *q)
 {
-    size_t held = 0;
-    if (q->now_s < q->hold_scan_s) {
-        return;
-    }
-    for (size_t i = 0; i < q->holds.count; i++) {
-        held += q->holds.items[i].nodes.count;
-    }
-    while (q->holds.count < q->policy.holds_max) {
-        uint32_t id = next_to_hold(q);
-        /* Who may start now does so without nodes held for it. */
-        if (id == MYR_NONE || queue_may_start(q, id)) {
-            return;
-        }
-        MYR_ASSERT(!queue_has_hold(q, id));
-        size_t dropped = queue_strict(q, id) ? drop_outranked(q, id) : 0;
-        MYR_PROBE("nodes are to be held for a gang");
-        MYR_ASSERT(dropped <= held);
-        held -= dropped;
-        uint32_t needed = queue_nodes_of(q, queue_job(q, id));
-        if (q->holds.count && needed + held > q->shape.nodes / HOLD_SHARE) {
-            return; /* one gang at a time if it is large */
-        }
-        struct hold hold = {.job = id, .chosen = UINT64_MAX, .since_s = q->now_s};
-        choose_nodes(q, &hold);
-        MYR_ASSERT(hold.nodes.count <= needed);
-        if (!queue_strict(q, id) && !can_afford(q, &hold)) {
-            queue_set_held(q, &hold, false);
-            myr_vec_done(&hold.nodes);
-            ask_later(q);
-            continue; /* a strict one needs no leave */
-        }
-        held += needed;
-        myr_vec_push(&q->holds, hold);
-        /* By then it may stop what is left on its nodes. */
-        if (q->policy.preempt) {
-            queue_wake_at(q, q->now_s + q->policy.grace_s);
+    bool more = q->now_s >= q->hold_scan_s;
+    while (more) {
+        uint32_t next[HOLD_KINDS];
+        next_to_hold(q, next);
+        more = false;
+        for (uint32_t k = 0; k < HOLD_KINDS; k++) {
+            /* Who may start now does so without nodes held for it. */
+            if (next[k] != MYR_NONE && !queue_may_start(q, next[k]) && has_room(q, next[k])) {
+                MYR_PROBE("nodes are to be held for a gang");
+                more = open_hold(q, next[k]) || more;
+            }
         }
     }
 }
 
-void queue_serve_holds(struct myr_queue *q)
+/*
+ * Whether there may be as many whole free nodes as the job needs: open ones, its own and those of
+ * the holds behind it. To open and close thousands of nodes takes far longer than to count them.
+ */
+static bool has_hope(const struct myr_queue *q, size_t at)
 {
-    for (size_t i = 0; i < q->holds.count;) {
-        struct hold *hold = &q->holds.items[i];
-        uint32_t id = hold->job;
-        bool over = queue_job(q, id)->state != MYR_JOB_WAITS;
-        /* Open while this is decided: the gang, and who goes before it, may use them. */
-        queue_set_held(q, hold, false);
-        if (!over) {
-            queue_start_above(q, id); /* what is held gives way to those */
-            MYR_ASSERT(i < q->holds.count && q->holds.items[i].job == id);
-            if (queue_may_start(q, id) && queue_start(q, id)) {
-                over = true;
-            } else if (queue_job(q, id)->broken) {
-                queue_set_held(q, hold, true); /* they were its own, and stay the same */
-            } else if (q->drain_left < 0 && !queue_strict(q, id)) {
-                MYR_PROBE("a hold has cost too much");
-                over = true; /* all that was saved is spent: it would cost the others too much */
-                ask_later(q);
-            } else {
-                choose_nodes(q, hold);
-            }
-        }
-        if (over) {
-            MYR_ASSERT(q->holds.items[i].job == id);
-            remove_hold(q, i);
-        } else {
-            i++;
+    const struct qjob *job = queue_job(q, q->holds.items[at].job);
+    uint32_t per = q->shape.gpus_per_node, needed = job->spec.gpus / per;
+    uint32_t idle = myr_placer_free_nodes(q->placer);
+    if (job->request != MYR_NONE || !queue_is_gang(q, job->spec.gpus) || q->cells) {
+        return true;
+    }
+    for (size_t i = at; i < q->holds.count && idle < needed; i++) {
+        const struct hold *hold = &q->holds.items[i];
+        for (size_t k = 0; k < hold->nodes.count && idle < needed; k++) {
+            idle += q->node_job_count[hold->nodes.items[k]] == 0;
         }
     }
-    if (q->policy.hold_s > 0 || q->policy.patience_s > 0) {
+    return idle >= needed;
+}
+
+/* Whether anybody who waits goes before the job in any case; 'first' is the first of all lines. */
+static bool is_outranked(const struct myr_queue *q, uint32_t first, uint32_t id)
+{
+    return first != MYR_NONE && queue_job(q, first)->state == MYR_JOB_WAITS &&
+           queue_outranks(q, first, id);
+}
+
+/* Of all that wait: nobody outranks it. */
+static uint32_t first_of_lines(const struct myr_queue *q)
+{
+    uint32_t best = MYR_NONE;
+    for (uint32_t i = q->busy_first; i != MYR_NONE; i = q->lines.items[i].next_busy) {
+        uint32_t id = q->lines.items[i].first;
+        best = best == MYR_NONE || queue_outranks(q, id, best) ? id : best;
+    }
+    return best;
+}
+
+/*
+ * The job starts if it may on open nodes and on its own, or with what is held for those behind it;
+ * its own are open.
+ */
+static bool start_held(struct myr_queue *q, size_t at)
+{
+    uint32_t id = q->holds.items[at].job;
+    if (queue_may_start(q, id) && queue_start(q, id)) {
+        remove_hold(q, at);
+        return true;
+    }
+    if (at + 1 == q->holds.count) {
+        return false;
+    }
+    int32_t priority = queue_job(q, id)->spec.priority;
+    queue_lift_holds(q, id, priority, true);
+    bool started = queue_may_start(q, id) && queue_start(q, id);
+    if (started) {
+        MYR_PROBE("a job starts on what was held for one behind it");
+        queue_hand_over(q, id, &queue_job(q, id)->gang);
+    }
+    queue_lift_holds(q, id, priority, false);
+    return started;
+}
+
+/* Serves one of them; whether it is over. */
+static bool serve(struct myr_queue *q, size_t at, uint32_t *first)
+{
+    uint32_t id = q->holds.items[at].job;
+    if (queue_job(q, id)->state != MYR_JOB_WAITS) { /* since a moment ago */
+        open_nodes(q, at);
+        return true;
+    }
+    bool above = is_outranked(q, *first, id);
+    /* Open while this is decided: the gang, and who goes before it, may use them. */
+    if (above || has_hope(q, at)) {
+        queue_set_held(q, &q->holds.items[at], false);
+        if (above) {
+            queue_start_above(q, id); /* what is held gives way to those */
+            *first = first_of_lines(q);
+        }
+        MYR_ASSERT(q->holds.items[at].job == id);
+        if (queue_job(q, id)->state != MYR_JOB_WAITS) {
+            remove_hold(q, at);
+            return true;
+        }
+        if (start_held(q, at)) {
+            *first = first_of_lines(q);
+            return true;
+        }
+        queue_set_held(q, &q->holds.items[at], true);
+    }
+    if (!queue_job(q, id)->broken && !choose_nodes(q, at)) {
+        MYR_PROBE("there are too few nodes to hold");
+        open_nodes(q, at);
+        return true;
+    }
+    return false;
+}
+
+void queue_serve_holds(struct myr_queue *q)
+{
+    (void)queue_drop_holds(q);
+    sort_holds(q);
+    uint32_t first = q->holds.count ? first_of_lines(q) : MYR_NONE;
+    for (size_t i = 0; i < q->holds.count;) {
+        i += !serve(q, i, &first);
+    }
+    if (q->policy.patience_s > 0) {
         open_holds(q);
     }
 }
@@ -523,8 +527,11 @@ static bool gives_way(const struct myr_queue *q, uint32_t held, uint32_t id, int
     if (held == id || other->priority != priority) {
         return held == id || other->priority < priority;
     }
-    /* With its own priority also by shares; with another one, a trial, by priority alone. */
-    return spec->priority == priority && queue_outranks(q, id, held);
+    if (spec->priority != priority) {
+        return false; /* a trial, by priority alone */
+    }
+    /* Age counts among those who have nodes held alone. */
+    return queue_has_hold(q, id) ? goes_first(q, id, held) : queue_outranks(q, id, held);
 }
 
 void queue_lift_holds(struct myr_queue *q, uint32_t id, int32_t priority, bool lifted)
@@ -539,23 +546,12 @@ void queue_lift_holds(struct myr_queue *q, uint32_t id, int32_t priority, bool l
     }
 }
 
-int64_t queue_held_s(const struct myr_queue *q, uint32_t id)
+bool queue_may_use_held(const struct myr_queue *q, uint32_t id)
 {
     for (size_t i = 0; i < q->holds.count; i++) {
-        if (q->holds.items[i].job == id) {
-            MYR_ASSERT(q->holds.items[i].since_s <= q->now_s);
-            return q->now_s - q->holds.items[i].since_s;
+        if (gives_way(q, q->holds.items[i].job, id, queue_job(q, id)->spec.priority)) {
+            return true;
         }
     }
-    return -1;
-}
-
-void queue_drop_hold(struct myr_queue *q, uint32_t id)
-{
-    for (size_t i = 0; i < q->holds.count; i++) {
-        if (q->holds.items[i].job == id) {
-            remove_hold(q, i);
-            return;
-        }
-    }
+    return false;
 }

@@ -170,6 +170,8 @@ static void begin(struct myr_queue *q, uint32_t id)
     job->state = q->policy.confirm ? MYR_JOB_STARTING : MYR_JOB_RUNS;
     job->since_s = q->now_s - job->since_s; /* while it runs: the time waited so far */
     MYR_ASSERT(job->since_s >= 0);
+    /* Who floods waits for itself: that is no reason for others to wait. */
+    queue_note_wait(q, queue_excess(q, job->spec.tenant) ? 0 : job->since_s);
     job->start_s = q->now_s;
     job->start_pass = q->pass;
     job->broken = 0;
@@ -245,10 +247,6 @@ static void leave_nodes(struct myr_queue *q, uint32_t id, bool gone)
         MYR_ASSERT(job->leaving >= job->gang.count);
     }
     queue_count_running(q, &job->spec, false);
-    /* From now on it counts how long no such gang has run. */
-    if (queue_is_large(q, job->spec.gpus, 4)) {
-        q->big_last_min = queue_minute_of(q->now_s);
-    }
     queue_leave_own(q, id);
     MYR_ASSERT(job->owner == MYR_NONE);
     MYR_ASSERT(job->spec.gpus <= job->wish);

@@ -5,14 +5,14 @@
 #include "queue/state.h"
 
 /*
- * What has ended says how long jobs of a size run. The queue knows no job's length, but most of a
- * size class may be over in minutes: those can use nodes that will be needed hours from now. Counts
- * in buckets, four to an octave, so that the same ends give the same answer everywhere.
+ * What has ended says how long jobs of a size run: the queue knows no job's length, and who is to
+ * be stopped for whom depends on what is likely left of both. Counts in buckets, four to an octave,
+ * so that the same ends give the same answer everywhere.
  */
 enum {
     ENOUGH = 24, /* ends of a class that say more about it than those of all classes */
-    ONE_IN = 16, /* runs longer than the length that is told */
     FEW = 8,     /* ends say nothing about how long those run that outlive them */
+    ONE_IN = 16, /* runs longer than the length that is told */
     AGAIN = 32,  /* it is found anew when a class has grown by one part in so many */
 };
 
@@ -72,26 +72,18 @@ static bool has_grown(uint32_t total, uint32_t found)
     return found == 0 || total - found > total / AGAIN;
 }
 
-int64_t queue_lengths_end_s(struct lengths *l, uint32_t gpus)
+int64_t queue_lengths_end_s(const struct lengths *l, uint32_t gpus)
 {
-    uint32_t class = telling_class(l, gpus);
+    uint32_t class = telling_class(l, gpus), bucket = LENGTH_BUCKETS;
     if (class == LENGTH_CLASSES) {
         return INT64_MAX;
     }
-    uint32_t total = l->totals[class];
-    /* Lengths change slowly while jobs end all the time, so the last answer does for a while. */
-    if (has_grown(total, l->asked[class])) {
-        uint64_t longer = 0;
-        uint32_t bucket = LENGTH_BUCKETS;
-        while (bucket > 0 && (longer + l->counts[class][bucket - 1]) * ONE_IN <= total) {
-            longer += l->counts[class][--bucket];
-        }
-        MYR_ASSERT(longer * ONE_IN <= total);
-        l->end_s[class] = bucket ? bucket_end_s(bucket - 1) : 0;
-        l->asked[class] = total;
+    uint64_t longer = 0, total = l->totals[class];
+    while (bucket > 0 && (longer + l->counts[class][bucket - 1]) * ONE_IN <= total) {
+        longer += l->counts[class][--bucket];
     }
-    MYR_ASSERT(l->end_s[class] >= 0);
-    return l->end_s[class];
+    MYR_ASSERT(longer * ONE_IN <= total);
+    return bucket ? bucket_end_s(bucket - 1) : 0;
 }
 
 static_assert(LENGTH_BUCKETS < UINT8_MAX, "a bucket in a byte");
@@ -185,4 +177,46 @@ uint32_t queue_lengths_class(const struct lengths *l, uint64_t chance)
         left -= l->totals[class];
     }
     return MYR_NONE;
+}
+
+/*
+ * Job lengths have heavy tails: what has run for long will run for about as long again, so the
+ * oldest job on the node decides.
+ */
+int64_t queue_ready_s(const struct myr_queue *q, uint32_t node)
+{
+    MYR_SLOW_ASSERT(node < q->shape.nodes);
+    MYR_SLOW_ASSERT(q->node_job_count[node] == 0 || q->node_oldest_s[node] <= q->now_s);
+    return q->node_job_count[node] ? q->now_s - q->node_oldest_s[node] + 60 : 0;
+}
+
+/*
+ * How long so many nodes take to be free, if nothing new starts on them. Nobody knows how long jobs
+ * run; but a schedule that is played backwards looks like one: what is over on a node for so long
+ * and what is still to come there are drawn alike. So the time since its oldest job began is as
+ * good a guess as any of the time until its last one ends, whatever the lengths are drawn from.
+ */
+void queue_count_ages(const struct myr_queue *q, struct node_ages *ret)
+{
+    *ret = (struct node_ages){};
+    for (uint32_t node = 0; node < q->shape.nodes; node++) {
+        if (!(q->closed[node] & CLOSED_BAD)) {
+            uint32_t bucket = bucket_of(queue_ready_s(q, node));
+            ret->upto[bucket < LENGTH_BUCKETS ? bucket : LENGTH_BUCKETS - 1]++;
+        }
+    }
+    for (uint32_t b = 1; b < LENGTH_BUCKETS; b++) {
+        ret->upto[b] += ret->upto[b - 1];
+    }
+    MYR_ASSERT(ret->upto[LENGTH_BUCKETS - 1] <= q->shape.nodes);
+}
+
+int64_t queue_drain_s(const struct node_ages *ages, uint32_t nodes)
+{
+    uint32_t b = 0;
+    MYR_ASSERT(nodes > 0);
+    while (b < LENGTH_BUCKETS && ages->upto[b] < nodes) {
+        b++;
+    }
+    return b == LENGTH_BUCKETS ? INT64_MAX : b > 0 ? bucket_end_s(b - 1) : 0;
 }

@@ -11,9 +11,9 @@ enum {
 struct lengths {
     uint32_t counts[LENGTH_CLASSES][LENGTH_BUCKETS]; /* jobs that ended, by size and length */
     uint32_t totals[LENGTH_CLASSES];                 /* sums of them */
-    uint32_t asked[LENGTH_CLASSES];                  /* total at which 'end_s' was found */
-    int64_t end_s[LENGTH_CLASSES];                   /* nearly all were over by then */
-    uint32_t told[LENGTH_CLASSES];                   /* total at which 'cost' was found */
+    uint32_t unused[LENGTH_CLASSES]; /* of older programs' states, as the next one */
+    int64_t unused_s[LENGTH_CLASSES];
+    uint32_t told[LENGTH_CLASSES]; /* total at which 'cost' was found */
     /* The bucket, plus one, of what an end costs from there on; 0: too few to tell. */
     uint8_t cost[LENGTH_CLASSES][LENGTH_BUCKETS];
 };

@@ -198,7 +198,7 @@ static void line_up(struct myr_queue *q, uint32_t id)
         queue_first_changed(q, job->line);
     }
     /* The next scan for holds must not be later than this job's turn. */
-    int64_t due_s = queue_after_s(job->since_s, queue_hold_s(q, job->spec.gpus));
+    int64_t due_s = queue_after_s(job->since_s, queue_hold_s(q, job->spec.gpus, 0));
     if (due_s < q->hold_scan_s) {
         q->hold_scan_s = due_s;
     }
@@ -271,12 +271,8 @@ static void wake_for(struct myr_queue *q, uint32_t id)
     const struct qjob *job = queue_job(q, id);
     uint32_t gpus = job->spec.gpus;
     bool gang = queue_is_gang(q, gpus);
-    /* Twice a patience that is almost for ever would overflow. */
-    bool patient = q->policy.patience_s < INT64_MAX / 4;
-    const int64_t after[] = {queue_hold_s(q, gpus), q->policy.patience_s,
-                             patient ? 2 * q->policy.patience_s : 0,
-                             gang ? queue_locality_s(q, gpus, q->policy.locality_s) : 0,
-                             gang ? queue_locality_s(q, gpus, q->policy.spread_s) : 0};
+    const int64_t after[] = {q->policy.patience_s, gang ? q->policy.hold_s : 0,
+                             gang ? queue_locality_s(q, gpus, q->policy.locality_s) : 0};
     for (uint32_t i = 0; i < MYR_ARRAY_COUNT(after); i++) {
         int64_t time_s = queue_after_s(job->since_s, after[i]);
         if (after[i] > 0 && time_s < INT64_MAX && time_s > q->now_s) {
@@ -382,4 +378,65 @@ uint32_t queue_tries_next(struct myr_queue *q, bool (*hopeless)(struct myr_queue
 int64_t queue_tries_due_s(const struct myr_queue *q)
 {
     return q->tries.later.count ? q->tries.later.items[0].key : INT64_MAX;
+}
+
+/* What an end of the line's first job costs. */
+int64_t queue_first_cost_s(const struct myr_queue *q, const struct line *line)
+{
+    MYR_ASSERT(line->first != MYR_NONE);
+    return queue_lengths_cost_s(q->lengths, line->gpus, queue_job(q, line->first)->saved_s);
+}
+
+/*
+ * Whether somebody who asks for no more and may stop no fewer searched in vain a moment ago, and
+ * could not pay what it would have cost even now.
+ */
+bool queue_was_in_vain(const struct myr_queue *q, const struct line *line)
+{
+    uint32_t excess = queue_excess(q, line->tenant);
+    int64_t cost_s = queue_first_cost_s(q, line);
+    for (uint32_t i = 0; i < VAIN_MAX; i++) {
+        const struct vain *vain = &q->tries.vain[i];
+        if (vain->gpus && q->now_s - vain->at_s < QUEUE_RETRY_S && vain->gpus <= line->gpus &&
+            vain->length_s <= cost_s && vain->excess <= excess &&
+            vain->priority >= line->priority && vain->cost > q->loss_left / 1000) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The oldest note is overwritten. */
+void queue_note_vain(struct myr_queue *q, const struct line *line, int64_t cost)
+{
+    int64_t length_s = queue_first_cost_s(q, line);
+    struct vain vain = {.gpus = line->gpus,
+                        .length_s = length_s < UINT32_MAX ? (uint32_t)length_s : UINT32_MAX,
+                        .excess = queue_excess(q, line->tenant),
+                        .priority = line->priority,
+                        .at_s = q->now_s,
+                        .cost = cost};
+    MYR_ASSERT(line->gpus > 0);
+    MYR_ASSERT(q->tries.vain_next < VAIN_MAX); /* without GPUs: no note */
+    q->tries.vain[q->tries.vain_next] = vain;
+    q->tries.vain_next = (q->tries.vain_next + 1) % VAIN_MAX;
+}
+
+/*
+ * The least that can be lost for a claim, in GPU seconds: it lacks GPUs on its node, or whole
+ * nodes, and whoever frees one has at least to restart.
+ */
+int64_t queue_least_cost(const struct myr_queue *q, uint32_t gpus)
+{
+    uint32_t per = q->shape.gpus_per_node, lacks = gpus;
+    if (queue_is_gang(q, gpus)) {
+        uint32_t whole = gpus / per, free_nodes = myr_placer_free_nodes(q->placer);
+        lacks = whole > free_nodes ? whole - free_nodes : 0;
+    } else {
+        while (lacks > 0 && myr_place_fits(q->placer, gpus - lacks + 1)) {
+            lacks--;
+        }
+    }
+    MYR_ASSERT(lacks <= gpus);
+    return lacks * q->policy.restart_s;
 }

@@ -289,7 +289,8 @@ static bool mend(struct myr_queue *q, uint32_t id)
     }
     if (fill(q, id, false) || shrink(q, id)) {
         job->broken = 0;
-    } else if ((q->now_s - job->held_s >= (int64_t)q->policy.mend_s || may_make_room(q, job)) &&
+    } else if ((q->now_s - job->held_s >= (int64_t)q->policy.mend_s || may_make_room(q, job) ||
+                job->guest_of != MYR_NONE) && /* it keeps nothing of what it has borrowed */
                (job->leaving == 0 || job->spec.restart_epoch)) {
         give_up(q, id); /* not while it could start nowhere, for ranks that may be alive */
     }
@@ -337,7 +338,7 @@ static bool start_on_spares(struct myr_queue *q, uint32_t id)
     queue_lift_holds(q, id, priority, true);
     bool started = queue_may_start(q, id) && queue_start(q, id);
     if (started) {
-        queue_drop_hold(q, id);
+        queue_hand_over(q, id, &queue_job(q, id)->gang);
     }
     queue_lift_holds(q, id, priority, false);
     for (uint32_t i = 0; i < count; i++) {
@@ -353,46 +354,56 @@ static bool start_on_spares(struct myr_queue *q, uint32_t id)
     return started;
 }
 
-/* GPUs of a node that the job can have: free ones, and those of guests on nodes held for it. */
+/* Whether the job may stop a guest on a node; 'held': for it, or for who gives way to it. */
+static bool may_send_away(const struct myr_queue *q, uint32_t id, uint32_t guest, bool held)
+{
+    const struct qjob *job = queue_job(q, guest);
+    return !job->spec.fixed && (job->guest_of == id || (held && job->guest_of != MYR_NONE));
+}
+
+/* GPUs of a node that the job can have: free ones, and those of guests. */
 static uint32_t clearable(const struct myr_queue *q, uint32_t id, uint32_t node)
 {
     uint32_t gpus = gpu_count(queue_claimable_gpus(q, node));
+    bool held = q->closed[node] & CLOSED_HOLD;
     for (uint32_t i = 0; i < q->node_job_count[node]; i++) {
         size_t at = (size_t)node * q->shape.gpus_per_node + i;
-        const struct qjob *job = queue_job(q, q->node_jobs[at]);
-        gpus += job->guest_of == id && !job->spec.fixed ? q->node_job_gpus[at] : 0;
+        gpus += may_send_away(q, id, q->node_jobs[at], held) ? q->node_job_gpus[at] : 0;
     }
     return gpus;
 }
 
-/* Whether the job may have the node beside those in q->nodes; 'own': it is held for it. */
-static bool may_take(struct myr_queue *q, const struct qjob *job, uint32_t node, bool own)
+/* Whether the job may have the node beside those in q->nodes; 'others': it is not held for it. */
+static bool may_take(struct myr_queue *q, const struct qjob *job, uint32_t node, bool others)
 {
-    uint8_t others = own ? CLOSED_BAD : (uint8_t)~CLOSED_SPARE;
-    return !(q->closed[node] & others) && (own || !queue_in_pool(q, node)) &&
+    uint8_t closed = others ? (uint8_t) ~(CLOSED_SPARE | CLOSED_HOLD) : CLOSED_BAD;
+    return !(q->closed[node] & closed) && (!others || !queue_in_pool(q, node)) &&
            queue_suits(q, job, node) &&
            queue_may_stand_with(q, job, q->nodes.items, (uint32_t)q->nodes.count, node);
 }
 
 /*
- * Nodes for the job into q->nodes, those held for it first; what is left beyond whole ones lies on
- * the last. False: there are too few.
+ * Nodes for the job into q->nodes: those held for it first, then open ones and spares, then those
+ * held for who gives way to it. What is left beyond whole ones lies on the last. False: there are
+ * too few.
  */
 static bool find_place(struct myr_queue *q, uint32_t id, const struct hold *hold)
 {
     const struct qjob *job = queue_job(q, id);
-    uint32_t per = queue_request_per_node(q, job), rest = job->spec.gpus % per;
+    uint32_t per = queue_request_per_node(q, job), rest = job->spec.gpus % per, n = q->shape.nodes;
     uint32_t whole = job->spec.gpus / per, last = MYR_NONE;
-    MYR_CLEANUP(myr_free_at) uint8_t *seen = myr_xcalloc(q->shape.nodes, 1);
+    MYR_CLEANUP(myr_free_at) uint8_t *seen = myr_xcalloc(n, 1);
     q->nodes.count = 0;
-    for (size_t i = 0; i < hold->nodes.count + q->shape.nodes; i++) {
-        bool own = i < hold->nodes.count;
-        uint32_t node = own ? hold->nodes.items[i] : (uint32_t)(i - hold->nodes.count);
-        if (seen[node] || !may_take(q, job, node, own)) {
+    queue_mark_held(q, id, seen); /* for who goes before it */
+    for (size_t i = 0; i < hold->nodes.count + 2 * (size_t)n; i++) {
+        bool own = i < hold->nodes.count, open = i < hold->nodes.count + n;
+        uint32_t node = own ? hold->nodes.items[i] : (uint32_t)(i - hold->nodes.count) % n;
+        if (seen[node] || (!own && open && q->closed[node] & CLOSED_HOLD) ||
+            !may_take(q, job, node, !own)) {
             continue;
         }
-        seen[node] = 1;
         uint32_t gpus = clearable(q, id, node);
+        seen[node] = 1;
         if (gpus >= per && q->nodes.count < whole) {
             myr_vec_push(&q->nodes, node);
         } else if (rest > 0 && gpus >= rest && last == MYR_NONE) {
@@ -408,12 +419,13 @@ static bool find_place(struct myr_queue *q, uint32_t id, const struct hold *hold
 /* Its guests leave, as many as have to: what they borrowed is wanted back. */
 static void stop_guests(struct myr_queue *q, uint32_t id, uint32_t node, uint32_t wanted)
 {
+    bool held = q->closed[node] & CLOSED_HOLD;
     while (gpu_count(queue_claimable_gpus(q, node)) < wanted) {
         uint32_t best = MYR_NONE;
         for (uint32_t i = 0; i < q->node_job_count[node]; i++) {
             uint32_t guest = q->node_jobs[(size_t)node * q->shape.gpus_per_node + i];
             const struct qjob *job = queue_job(q, guest);
-            if (job->guest_of == id && !job->spec.fixed &&
+            if (may_send_away(q, id, guest, held) &&
                 (best == MYR_NONE ||
                  queue_stop_cost(q, job) < queue_stop_cost(q, queue_job(q, best)))) {
                 best = guest;
@@ -434,13 +446,18 @@ static bool take_back(struct myr_queue *q, uint32_t id)
     }
     struct qjob *job = queue_job(q, id);
     uint32_t left = job->spec.gpus, per = queue_request_per_node(q, job);
-    queue_set_held(q, hold, false);
+    int32_t priority = job->spec.priority;
     MYR_PROBE("a gang takes its place back");
-    queue_drop_hold(q, id);
+    for (size_t i = 0; i < q->nodes.count; i++) { /* while they are known to be held */
+        uint32_t node = q->nodes.items[i], here = left < per ? left : per;
+        stop_guests(q, id, node, here);
+        left -= here;
+    }
+    left = job->spec.gpus;
+    queue_lift_holds(q, id, priority, true);
     queue_claim_begin(q, id);
     for (size_t i = 0; i < q->nodes.count; i++) {
         uint32_t node = q->nodes.items[i], here = left < per ? left : per;
-        stop_guests(q, id, node, here);
         if (q->closed[node] & CLOSED_SPARE) {
             q->spares_kept--;
             queue_close_node(q, node, CLOSED_SPARE, false);
@@ -449,8 +466,10 @@ static bool take_back(struct myr_queue *q, uint32_t id)
         left -= here;
     }
     MYR_ASSERT(left == 0);
+    queue_hand_over(q, id, &job->gang);
     queue_claim_end(q, id);
-    job->broken = 0;
+    queue_lift_holds(q, id, priority, false);
+    queue_job(q, id)->broken = 0;
     return true;
 }
 
@@ -465,7 +484,7 @@ static bool clear_drained(struct myr_queue *q, uint32_t id)
         uint32_t node = hold->nodes.items[i];
         for (uint32_t k = 0; q->closed[node] & CLOSED_DRAIN && k < q->node_job_count[node]; k++) {
             uint32_t guest = q->node_jobs[(size_t)node * q->shape.gpus_per_node + k];
-            if (queue_job(q, guest)->guest_of == id && !queue_job(q, guest)->spec.fixed) {
+            if (may_send_away(q, id, guest, true)) {
                 MYR_PROBE("a guest leaves a node that is to be empty");
                 queue_break(q, guest, MYR_STOP_OWNER);
                 return true;
@@ -475,12 +494,12 @@ static bool clear_drained(struct myr_queue *q, uint32_t id)
     return false;
 }
 
-/* A job whose place was given up. */
+/* A job whose place was given up, in their order. */
 static bool start_broken(struct myr_queue *q)
 {
-    for (size_t i = 0; i < q->claims.count; i++) {
-        uint32_t id = q->claims.items[i];
-        if (queue_job(q, id)->state == MYR_JOB_WAITS &&
+    for (size_t i = 0; i < q->holds.count; i++) {
+        uint32_t id = q->holds.items[i].job;
+        if (queue_job(q, id)->state == MYR_JOB_WAITS && queue_job(q, id)->broken &&
             ((q->spares_kept > 0 && start_on_spares(q, id)) || take_back(q, id) ||
              clear_drained(q, id))) {
             return true;

@@ -10,23 +10,18 @@
 struct myr_queue_policy myr_queue_policy_preset(enum myr_queue_preset preset)
 {
     struct myr_queue_policy policy = {.order = MYR_ORDER_FAIR,
-                                      .patience_s = 7 * 24 * 3600,
-                                      .hold_s = 240,
-                                      .drain_s = 6 * 3600,
-                                      .drain_ppm = 8000,
-                                      .drain_save_s = 6 * 24 * 3600,
-                                      .holds_max = 4,
+                                      .patience_s = 2 * 3600,
+                                      .hold_s = 1800,
                                       .checkpoint_s = 1800,
                                       .restart_s = 120,
                                       .level_s = 3600,
                                       .run_min_s = 3600,
-                                      .yield_s = 24 * 3600,
+                                      .yield_s = 20 * 3600,
                                       .stop_after_s = 600,
-                                      .grace_s = 1200,
-                                      .loss_permille = 6,
+                                      .loss_permille = 8,
                                       .plain = true,
                                       .mend_s = 900};
-    /* The baselines hold nothing: 0 turns patience and holds off. */
+    /* The baselines hold nothing. */
     if (preset == MYR_QUEUE_FIFO || preset == MYR_QUEUE_FIRST_FIT) {
         policy.order = preset == MYR_QUEUE_FIFO ? MYR_ORDER_FIFO : MYR_ORDER_SKIP;
         policy.patience_s = policy.hold_s = 0;
@@ -38,13 +33,6 @@ struct myr_queue_policy myr_queue_policy_preset(enum myr_queue_preset preset)
 struct myr_queue_policy myr_queue_policy_default(void)
 {
     return myr_queue_policy_preset(MYR_QUEUE_FAIR);
-}
-
-int32_t queue_minute_of(int64_t time_s)
-{
-    /* Rounded down, also before 0, where traces may begin. */
-    int64_t minute = time_s / 60 - (time_s % 60 < 0);
-    return minute < INT32_MIN ? INT32_MIN : minute < INT32_MAX ? (int32_t)minute : INT32_MAX;
 }
 
 uint32_t queue_level_of(const struct myr_queue *q, int64_t work_s)
@@ -89,17 +77,6 @@ int64_t queue_stop_cost(const struct myr_queue *q, const struct qjob *job)
     return (int64_t)job->spec.gpus * (queue_unsaved_s(q, job) + q->policy.restart_s);
 }
 
-bool queue_overdue(const struct myr_queue *q, uint32_t id)
-{
-    return q->policy.patience_s > 0 && queue_waited_s(q, id) >= q->policy.patience_s;
-}
-
-bool queue_strict(const struct myr_queue *q, uint32_t id)
-{
-    /* Half the wait, not twice the patience: that may be as large as the type. */
-    return queue_overdue(q, id) && queue_waited_s(q, id) / 2 >= q->policy.patience_s;
-}
-
 int64_t queue_locality_s(const struct myr_queue *q, uint32_t gpus, int64_t most_s)
 {
     MYR_SLOW_ASSERT(gpus > 0);
@@ -114,13 +91,33 @@ bool queue_is_large(const struct myr_queue *q, uint32_t gpus, uint32_t part)
     return queue_is_gang(q, gpus) && part * myr_place_nodes(q->placer, gpus) >= q->shape.nodes;
 }
 
-int64_t queue_hold_s(const struct myr_queue *q, uint32_t gpus)
+/* Of the mean wait, so that a few seconds are not rounded away. */
+enum { USUAL_PART = 1024 };
+
+void queue_note_wait(struct myr_queue *q, int64_t waited_s)
 {
-    int64_t hold_s = q->policy.patience_s > 0 ? q->policy.patience_s : INT64_MAX;
-    if (q->policy.hold_s > 0 && q->policy.hold_s < hold_s && queue_is_large(q, gpus, 2)) {
-        hold_s = q->policy.hold_s;
+    enum { LATELY = 64 }; /* each start counts for one in so many */
+    const int64_t most_s = INT64_C(1) << 40;
+    MYR_ASSERT(waited_s >= 0);
+    waited_s = waited_s < most_s ? waited_s : most_s;
+    q->usual_wait += (waited_s * USUAL_PART - q->usual_wait) / LATELY;
+    MYR_ASSERT(q->usual_wait >= 0);
+}
+
+int64_t queue_hold_s(const struct myr_queue *q, uint32_t gpus, int64_t drain_s)
+{
+    enum { USUAL_TIMES = 2 };
+    int64_t usual_s = q->usual_wait / USUAL_PART * USUAL_TIMES, hold_s = q->policy.patience_s;
+    if (hold_s <= 0) {
+        return INT64_MAX;
     }
-    return hold_s;
+    bool gang = queue_is_gang(q, gpus);
+    hold_s = gang && q->policy.hold_s < hold_s ? q->policy.hold_s : hold_s;
+    if (q->policy.preempt) {
+        return hold_s; /* others can be stopped: it does not depend on them */
+    }
+    hold_s = gang && drain_s > hold_s && drain_s < INT64_MAX ? drain_s : hold_s;
+    return usual_s > hold_s ? usual_s : hold_s;
 }
 
 /*

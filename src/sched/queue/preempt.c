@@ -2,8 +2,11 @@
 
 #include "queue/state.h"
 
-/* Work worth WORTH_S of a job's GPUs may be lost for it at once. */
-enum { WORTH_S = 900 };
+/*
+ * Work worth WORTH_S of a job's GPUs may be lost for it at once; for a gang that is due
+ * WORTH_DUE_S, and as much as has stood idle on its nodes.
+ */
+enum { WORTH_S = 900, WORTH_DUE_S = 300 };
 
 /*
  * A search looks at every node: so many nodes are looked at in one decision, and the other searches
@@ -13,6 +16,10 @@ enum { LOOKS_MAX = 1 << 16 };
 
 /* Gangs of one part of the cluster in so many are not stopped for a smaller equal. */
 enum { BIG_PART = 4, HALF_PART = 2 };
+
+/* A gang that has waited too long stops what came before it too, if that is so many times smaller.
+ */
+enum { SMALLER_TIMES = 4 };
 
 /*
  * Equals are stopped for a job where so many times as many jobs are likely to end in the same time
@@ -31,7 +38,7 @@ struct claim {
     bool by_level;            /* it may stop jobs of its own priority too */
     bool anyone;              /* to see what it would take */
     bool early;               /* it has not waited long enough to stop its equals */
-    bool graced; /* nodes were held for it long enough: it may stop what has just begun too */
+    bool due;                 /* a gang that has waited too long: it stops whom it has to */
 };
 
 /* Whether the victim's tenant is that much further beyond its share than the claimant's. */
@@ -51,6 +58,18 @@ static int64_t cost_of(const struct myr_queue *q, const struct qjob *job)
     return queue_lengths_cost_s(q->lengths, job->spec.gpus, job->saved_s + queue_worked_s(q, job));
 }
 
+/*
+ * Whom a gang that has waited too long stops, whatever that costs: who came later, and who is so
+ * much smaller that gangs would never run if they waited for such. Nobody larger, and no gang like
+ * it that came before: so two gangs never stop each other in turn, and the oldest always goes on.
+ */
+static bool gives_way_when_due(const struct claim *claim, const struct qjob *victim)
+{
+    MYR_SLOW_ASSERT(victim->id != claim->job);
+    return victim->id > claim->job ? victim->spec.gpus <= claim->gpus
+                                   : victim->spec.gpus < claim->gpus / SMALLER_TIMES;
+}
+
 /* Reasons not to, from the cheapest to find to the dearest; who is left may be stopped. */
 static bool may_stop(const struct myr_queue *q, const struct claim *claim,
                      const struct qjob *victim)
@@ -66,9 +85,12 @@ static bool may_stop(const struct myr_queue *q, const struct claim *claim,
     if (victim->spec.priority != claim->priority) {
         return victim->spec.priority < claim->priority;
     }
-    /* Equals are stopped by level alone, after a wait, or once nodes were held for long. */
-    if (!claim->by_level || (claim->early && !claim->graced)) {
+    /* Equals are stopped by level alone, and after a wait. */
+    if (!claim->by_level || claim->early) {
         return false;
+    }
+    if (claim->due) {
+        return victim->guest_of == claim->job || gives_way_when_due(claim, victim);
     }
     if (q->policy.yield_s > 0 && victim->since_s >= q->policy.yield_s &&
         !floods(q, claim, victim)) {
@@ -77,7 +99,7 @@ static bool may_stop(const struct myr_queue *q, const struct claim *claim,
     if (claim->gpus < victim->spec.gpus && queue_is_large(q, victim->spec.gpus, BIG_PART)) {
         return false; /* so much room at once hardly ever comes again */
     }
-    if (victim->guest_of == claim->job || claim->graced) {
+    if (victim->guest_of == claim->job) {
         return true;
     }
     if (q->now_s - victim->start_s < q->policy.run_min_s) {
@@ -173,7 +195,7 @@ static bool ends_more(const struct myr_queue *q, const struct claim *claim)
 {
     enum { ONE = 1024 };
     int64_t sum = 0;
-    for (size_t i = 0; i < q->victims.count && !claim->graced; i++) {
+    for (size_t i = 0; i < q->victims.count && !claim->due; i++) {
         const struct qjob *victim = queue_job(q, q->victims.items[i]);
         MYR_ASSERT(queue_is_on(victim));
         if (victim->spec.priority == claim->priority && victim->guest_of != claim->job &&
@@ -187,19 +209,60 @@ static bool ends_more(const struct myr_queue *q, const struct claim *claim)
     return sum * WORTH_TIMES <= ONE;
 }
 
+/* A gang for which nodes are held need not wait for them to drain; broken: its own, with guests. */
+static bool is_due(const struct myr_queue *q, uint32_t id)
+{
+    return q->policy.preempt && queue_is_gang(q, queue_job(q, id)->spec.gpus) &&
+           !queue_job(q, id)->broken && queue_has_hold(q, id);
+}
+
+/* Who has waited for so long is stopped by nobody, and a gang that is due pays any price. */
+static bool is_last(const struct myr_queue *q, uint32_t id)
+{
+    return q->policy.yield_s > 0 && queue_waited_s(q, id) >= q->policy.yield_s;
+}
+
+/* Whether a gang that is due waits for what may be lost, so that nobody else spends it. */
+static bool is_saved_for(const struct myr_queue *q, const struct claim *claim)
+{
+    for (size_t i = 0; i < q->holds.count && !claim->due; i++) {
+        uint32_t id = q->holds.items[i].job;
+        if (is_due(q, id) && queue_job(q, id)->spec.priority >= claim->priority) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /*
- * Whether the job is worth the work that others lose for it: little at first, more as it waits, and
- * all in all no more than the policy's share of the GPU time. Higher priority pays any price.
+ * The most that a job is worth of the work of others: little at first, more as it waits. For one
+ * whose nodes drain as much as that has cost by now: to stop what is left is never dearer then than
+ * twice the best that could have been done, whatever jobs are like.
+ */
+static int64_t worth(const struct myr_queue *q, const struct claim *claim)
+{
+    const struct hold *hold = claim->due ? queue_hold_of(q, claim->job) : NULL;
+    int64_t waited_s = queue_waited_s(q, claim->job);
+    MYR_ASSERT(waited_s >= 0);
+    return hold ? claim->gpus * (int64_t)WORTH_DUE_S + hold->idle_gpu_s
+                : claim->gpus * (WORTH_S + waited_s);
+}
+
+/*
+ * Whether what others lose for the job is paid: what it is worth at most, and all in all no more
+ * than the policy's share of the GPU time, which is kept for gangs that are due as long as there
+ * are any. Higher priority pays any price, and so does a gang that has waited for so long that
+ * nobody might stop it.
  */
 static bool pay(struct myr_queue *q, const struct claim *claim, int64_t cost)
 {
-    MYR_ASSERT(queue_waited_s(q, claim->job) >= 0);
-    if (cost * 1000 > q->loss_left ||
-        cost > (int64_t)claim->gpus * (WORTH_S + queue_waited_s(q, claim->job))) {
+    bool affordable = cost <= worth(q, claim) && cost * 1000 <= q->loss_left;
+    bool last =
+        claim->due && q->policy.yield_s > 0 && queue_waited_s(q, claim->job) >= q->policy.yield_s;
+    if (cost > 0 && !last && (!affordable || is_saved_for(q, claim))) {
         return false;
     }
     q->loss_left -= cost * 1000;
-    MYR_ASSERT(q->loss_left >= 0);
     return true;
 }
 
@@ -419,74 +482,6 @@ static bool runs_below(const struct myr_queue *q, int32_t priority)
     return false;
 }
 
-/* Its nodes were held for long enough that it may stop whatever is left there; broken: guests. */
-static bool is_graced(const struct myr_queue *q, uint32_t id)
-{
-    return q->policy.preempt && q->policy.grace_s > 0 && !queue_job(q, id)->broken &&
-           queue_held_s(q, id) >= q->policy.grace_s;
-}
-
-/*
- * The least that can be lost for a claim, in GPU seconds: it lacks GPUs on its node, or whole
- * nodes, and whoever frees one has at least to restart.
- */
-static int64_t least_cost(const struct myr_queue *q, uint32_t gpus)
-{
-    uint32_t per = q->shape.gpus_per_node, lacks = gpus;
-    if (queue_is_gang(q, gpus)) {
-        uint32_t whole = gpus / per, free_nodes = myr_placer_free_nodes(q->placer);
-        lacks = whole > free_nodes ? whole - free_nodes : 0;
-    } else {
-        while (lacks > 0 && myr_place_fits(q->placer, gpus - lacks + 1)) {
-            lacks--;
-        }
-    }
-    MYR_ASSERT(lacks <= gpus);
-    return lacks * q->policy.restart_s;
-}
-
-/* What an end of the line's first job costs. */
-static int64_t first_cost_s(const struct myr_queue *q, const struct line *line)
-{
-    MYR_ASSERT(line->first != MYR_NONE);
-    return queue_lengths_cost_s(q->lengths, line->gpus, queue_job(q, line->first)->saved_s);
-}
-
-/*
- * Whether somebody who asks for no more and may stop no fewer searched in vain a moment ago, and
- * could not pay what it would have cost even now.
- */
-static bool was_in_vain(const struct myr_queue *q, const struct line *line)
-{
-    uint32_t excess = queue_excess(q, line->tenant);
-    int64_t cost_s = first_cost_s(q, line);
-    for (uint32_t i = 0; i < VAIN_MAX; i++) {
-        const struct vain *vain = &q->tries.vain[i];
-        if (vain->gpus && q->now_s - vain->at_s < QUEUE_RETRY_S && vain->gpus <= line->gpus &&
-            vain->length_s <= cost_s && vain->excess <= excess &&
-            vain->priority >= line->priority && vain->cost > q->loss_left / 1000) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The oldest note is overwritten. */
-static void note_vain(struct myr_queue *q, const struct line *line, int64_t cost)
-{
-    int64_t length_s = first_cost_s(q, line);
-    struct vain vain = {.gpus = line->gpus,
-                        .length_s = length_s < UINT32_MAX ? (uint32_t)length_s : UINT32_MAX,
-                        .excess = queue_excess(q, line->tenant),
-                        .priority = line->priority,
-                        .at_s = q->now_s,
-                        .cost = cost};
-    MYR_ASSERT(line->gpus > 0);
-    MYR_ASSERT(q->tries.vain_next < VAIN_MAX); /* without GPUs: no note */
-    q->tries.vain[q->tries.vain_next] = vain;
-    q->tries.vain_next = (q->tries.vain_next + 1) % VAIN_MAX;
-}
-
 /*
  * A search that can end in one way only is not made: where all that run are its equals, and either
  * it has not waited long enough to stop one, or nothing can be lost for it now. Ten thousand lines
@@ -501,14 +496,19 @@ static bool is_hopeless(struct myr_queue *q, uint32_t at)
     if (runs_below(q, line->priority)) {
         return false;
     }
-    if (q->holds.count || line->reclaims) {
-        return false; /* nodes that are held may be its own, or give way to it */
+    /* Whatever is to be lost for a gang that is due has to be there, but at the very last. */
+    if (is_due(q, id) && q->loss_left <= 0 && !is_last(q, id)) {
+        queue_ask_again(q, at, q->now_s + queue_retry_after_s(q, id));
+        return true;
+    }
+    if (line->reclaims || queue_may_use_held(q, id)) {
+        return false;
     }
     if (early) {
         queue_ask_again(q, at, queue_job(q, id)->since_s + q->policy.stop_after_s);
         return true;
     }
-    if (was_in_vain(q, line) || least_cost(q, line->gpus) > q->loss_left / 1000) {
+    if (queue_was_in_vain(q, line) || queue_least_cost(q, line->gpus) > q->loss_left / 1000) {
         queue_ask_again(q, at, q->now_s + queue_retry_after_s(q, id));
         return true;
     }
@@ -526,11 +526,11 @@ static bool try_line(struct myr_queue *q, uint32_t at)
                           .nodes = queue_nodes_of(q, queue_job(q, line->first)),
                           .per_node = queue_request_per_node(q, queue_job(q, line->first)),
                           .gang = is_gang(q, queue_job(q, line->first)),
-                          .cost_s = first_cost_s(q, line),
+                          .cost_s = queue_first_cost_s(q, line),
                           .priority = line->priority,
                           .by_level = q->policy.preempt,
                           .early = queue_waited_s(q, line->first) < q->policy.stop_after_s,
-                          .graced = is_graced(q, line->first)};
+                          .due = is_due(q, line->first)};
     int64_t again_s = q->now_s + queue_retry_after_s(q, claim.job);
     queue_lift_holds(q, claim.job, claim.priority, true);
     bool found = find_room(q, &claim) && ends_more(q, &claim);
@@ -538,7 +538,7 @@ static bool try_line(struct myr_queue *q, uint32_t at)
     bool done = found && pay(q, &claim, cost);
     if (done) {
         take_over(q, &claim);
-        queue_drop_hold(q, claim.job);
+        queue_hand_over(q, claim.job, &queue_job(q, claim.job)->gang);
     }
     queue_lift_holds(q, claim.job, claim.priority, false);
     if (done) {
@@ -546,8 +546,8 @@ static bool try_line(struct myr_queue *q, uint32_t at)
         return true;
     }
     /* Who may not stop equals yet, or may stop more than others, says nothing about them. */
-    if (!claim.early && !claim.graced && cost > q->loss_left / 1000) {
-        note_vain(q, line, cost);
+    if (!claim.early && !claim.due && cost > q->loss_left / 1000) {
+        queue_note_vain(q, line, cost);
     }
     queue_ask_again(q, at, again_s);
     return false;

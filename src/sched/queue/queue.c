@@ -216,9 +216,7 @@ int myr_queue_create(const struct myr_place_shape *shape, const struct myr_queue
     memset(q->stake_first, 0xff, shape->nodes * sizeof(uint32_t));
     q->page_free = q->job_free = q->stake_free = q->request_free = q->array_free = MYR_NONE;
     q->busy_first = q->busy_last = MYR_NONE;
-    q->now_s = q->hold_retry_s = INT64_MIN;
-    q->drain_left = (int64_t)shape->nodes * shape->gpus_per_node * policy->drain_ppm *
-                    (policy->drain_save_s / 5); /* as if nothing had been held for a while */
+    q->now_s = INT64_MIN;
     *ret = q;
     return MYR_OK;
 }

@@ -428,16 +428,11 @@ static void draw_world(struct life *l)
         l->policy.patience_s = 2000;
         l->policy.hold_s = 1 + below(l, 500);
         l->policy.locality_s = below(l, 2000);
-        l->policy.spread_s = below(l, 4000);
-        l->policy.drain_s = below(l, 5000);
-        l->policy.drain_ppm = below(l, 200000);
         l->policy.stop_after_s = below(l, 300);
-        l->policy.grace_s = below(l, 1000);
         l->policy.level_s = 100 + below(l, 1000);
         l->policy.run_min_s = below(l, 300);
         l->policy.keep_s = below(l, 3000);
         l->policy.avoid_s = below(l, 1000);
-        l->policy.holds_max = 1 + below(l, 4);
     }
     l->policy.confirm = one_in(l, 2);
     l->tenant_count = 1 + below(l, TENANTS);
@@ -540,10 +535,9 @@ static void put_presets(struct myr_buf *ret)
 {
     for (uint32_t i = MYR_QUEUE_FIFO; i <= MYR_QUEUE_PREEMPT; i++) {
         struct myr_queue_policy p = myr_queue_policy_preset((enum myr_queue_preset)i);
-        const int64_t numbers[] = {
-            p.drain_ppm,    p.holds_max,  p.loss_permille, p.patience_s,   p.hold_s,    p.drain_s,
-            p.drain_save_s, p.locality_s, p.spread_s,      p.checkpoint_s, p.restart_s, p.level_s,
-            p.run_min_s,    p.yield_s,    p.stop_after_s,  p.grace_s,      p.keep_s,    p.avoid_s};
+        const int64_t numbers[] = {p.loss_permille, p.patience_s,   p.hold_s,  p.locality_s,
+                                   p.checkpoint_s,  p.restart_s,    p.level_s, p.run_min_s,
+                                   p.yield_s,       p.stop_after_s, p.keep_s,  p.avoid_s};
         myr_buf_printf(ret, "preset %u: order %d%s%s%s:", i, (int)p.order, p.plain ? " plain" : "",
                        p.preempt ? " preempts" : "", p.confirm ? " confirms" : "");
         for (size_t k = 0; k < MYR_ARRAY_COUNT(numbers); k++) {

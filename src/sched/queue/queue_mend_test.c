@@ -192,6 +192,7 @@ static void who_counts_more_is_served_before_who_finds_the_room(void **state)
         struct myr_queue_policy policy = myr_queue_policy_preset(MYR_QUEUE_PREEMPT);
         policy.confirm = true;
         policy.mend_s = 1000000;
+        policy.patience_s = 0; /* who has nodes held searches more often */
         struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
         (void)running(queue, 0, (struct myr_queue_job){.gpus = 16, .priority = 9});
         uint32_t least = running(queue, 0, (struct myr_queue_job){.gpus = 16, .priority = -5});

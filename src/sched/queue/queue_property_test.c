@@ -461,14 +461,8 @@ static void set_up(struct model *m)
                                           .patience_s = 5000,
                                           .hold_s = below(m, 500) + 1,
                                           .locality_s = below(m, 4000),
-                                          .spread_s = below(m, 8000),
-                                          .drain_s = below(m, 5000),
-                                          .drain_ppm = below(m, 100000),
-                                          .drain_save_s = below(m, 100000),
                                           .yield_s = below(m, 2) ? 5000 : 0,
                                           .stop_after_s = below(m, 300),
-                                          .grace_s = below(m, 1000),
-                                          .holds_max = 1 + below(m, 4),
                                           .preempt = below(m, 2),
                                           .checkpoint_s = 100 + below(m, 500),
                                           .restart_s = below(m, 60),
@@ -514,7 +508,7 @@ static void plan_maintenance(struct model *m)
 static void finish_all(struct model *m)
 {
     int64_t bound_s = m->windows[0].end_s + m->windows[1].end_s + m->now_s + m->policy.patience_s +
-                      m->policy.locality_s + m->policy.spread_s;
+                      m->policy.locality_s;
     for (uint32_t s = 0; s < m->service_count; s++) {
         scale(m, s, 0, true);
     }

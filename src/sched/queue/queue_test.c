@@ -179,8 +179,7 @@ static void nobody_waits_for_ever_whatever_its_size(void **state)
             decide(queue, now_s, NULL);
         }
         assert_true(runs(queue, big));
-        assert_true(myr_queue_waited_s(queue, now_s, big) <=
-                    2 * policy.patience_s + policy.hold_s + 2000);
+        assert_true(myr_queue_waited_s(queue, now_s, big) <= 2 * policy.patience_s + 2000);
         myr_queue_free(queue);
     }
 }
@@ -189,10 +188,8 @@ static void short_jobs_use_nodes_that_are_held(void **state)
 {
     (void)state;
     struct myr_queue_policy policy = policy_of(false);
-    policy.holds_max = 1;
     policy.patience_s = 900;
     struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
-    decide(queue, -A_DAY_S, NULL); /* large gangs are rare here */
     uint32_t busy = submit(queue, 0, (struct myr_queue_job){.gpus = 8, .limit_s = 10000});
     decide(queue, 0, NULL);
     uint32_t gang = submit(queue, 1, (struct myr_queue_job){.gpus = 32});
@@ -210,72 +207,65 @@ static void short_jobs_use_nodes_that_are_held(void **state)
     myr_queue_free(queue);
 }
 
-/* Lets 'count' jobs of one GPU run for so long each, one after the other; returns when it is. */
-static int64_t run_short_ones(struct myr_queue *queue, int64_t now_s, uint32_t count,
-                              int64_t length_s)
-{
-    for (uint32_t i = 0; i < count; i++, now_s += length_s) {
-        uint32_t id = submit(queue, now_s, (struct myr_queue_job){.gpus = 1});
-        decide(queue, now_s, NULL);
-        assert_true(runs(queue, id));
-        finish(queue, now_s + length_s, id);
-    }
-    return now_s;
-}
-
-static void sizes_that_end_soon_run_on_nodes_that_are_held(void **state)
+/* Nodes drain for a gang: nothing new starts there, however short jobs of its size were so far. */
+static void nothing_starts_on_nodes_that_are_held(void **state)
 {
     (void)state;
-    struct myr_queue_policy policy = policy_of(false);
-    struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
-    uint32_t busy = submit(queue, 0, (struct myr_queue_job){.gpus = 8});
-    decide(queue, 0, NULL);
-    int64_t now_s = run_short_ones(queue, 0, 40, 60);
-    uint32_t gang = submit(queue, now_s, (struct myr_queue_job){.gpus = 32});
-    now_s += policy.patience_s;
-    decide(queue, now_s, NULL); /* all nodes are held now */
-    uint32_t unlike = submit(queue, now_s, (struct myr_queue_job){.gpus = 8});
-    uint32_t alike = submit(queue, now_s, (struct myr_queue_job){.gpus = 1});
-    decide(queue, now_s, NULL);
-    assert_true(runs(queue, alike));  /* nearly all of its size are over in a minute */
-    assert_true(runs(queue, unlike)); /* of its own size none has ended: all sizes count */
-    finish(queue, now_s + 60, alike);
-    finish(queue, now_s + 60, unlike);
-    /* The gang has waited for sixteen times the patience: nothing new starts there. */
-    now_s += 15 * policy.patience_s;
-    alike = submit(queue, now_s, (struct myr_queue_job){.gpus = 1});
-    decide(queue, now_s, NULL);
-    assert_false(runs(queue, alike) || runs(queue, gang));
-    finish(queue, now_s + 1, busy);
-    decide(queue, now_s + 1, NULL);
-    assert_true(runs(queue, gang));
-    myr_queue_free(queue);
+    for (uint32_t preempt = 0; preempt < 2; preempt++) {
+        struct myr_queue_policy policy = policy_of(preempt);
+        struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
+        uint32_t busy = submit(queue, 0, (struct myr_queue_job){.gpus = 8, .fixed = true});
+        decide(queue, 0, NULL);
+        uint32_t gang = submit(queue, 1, (struct myr_queue_job){.gpus = 32});
+        uint32_t early = submit(queue, 2, (struct myr_queue_job){.gpus = 1});
+        decide(queue, 2, NULL);
+        assert_true(runs(queue, early));
+        finish(queue, 60, early);
+        int64_t now_s = 1 + policy.patience_s;
+        uint32_t late = submit(queue, now_s, (struct myr_queue_job){.gpus = 1});
+        decide(queue, now_s, NULL);
+        assert_false(runs(queue, late) || runs(queue, gang));
+        finish(queue, now_s + 600, busy);
+        decide(queue, now_s + 600, NULL);
+        assert_true(runs(queue, gang) && !runs(queue, late));
+        myr_queue_free(queue);
+    }
 }
 
-static void guests_on_held_nodes_make_room_for_the_gang(void **state)
+/*
+ * A gang that has waited far too long takes its nodes: from who came later, and from who came
+ * before if that is far smaller, however short it has run and whatever it costs; not from a gang
+ * like itself that came before, nor from a higher priority.
+ */
+static void a_gang_that_has_waited_too_long_stops_others(void **state)
 {
     (void)state;
     struct myr_queue_policy policy = policy_of(true);
-    policy.loss_permille = 1000; /* whatever it costs */
-    struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
-    decide(queue, -A_DAY_S, NULL); /* large gangs are rare here */
-    uint32_t busy = submit(queue, 0, (struct myr_queue_job){.gpus = 8, .fixed = true});
-    decide(queue, 0, NULL);
-    uint32_t gang = submit(queue, 1, (struct myr_queue_job){.gpus = 32});
-    int64_t now_s = 1 + policy.hold_s;
-    decide(queue, now_s, NULL);
-    uint32_t guest = submit(queue, now_s, (struct myr_queue_job){.gpus = 8});
-    uint32_t fixed = submit(queue, now_s, (struct myr_queue_job){.gpus = 1, .fixed = true});
-    decide(queue, now_s, NULL);
-    assert_true(runs(queue, guest) && !runs(queue, fixed));
-    /* It has not run for half an hour, and stands in the gang's own level. */
-    finish(queue, now_s + 600, busy);
-    uint32_t count;
-    const struct myr_decision *d = decide(queue, now_s + 600, &count);
-    assert_true(count >= 2 && d[0].kind == MYR_DECIDE_STOP && d[0].job == guest);
-    assert_int_equal(d[0].reason, MYR_STOP_LEVEL);
-    assert_true(runs(queue, gang));
-    myr_queue_free(queue);
+    policy.loss_permille = 0; /* no price is right */
+    static const struct {
+        struct myr_queue_job before, later;
+        bool stops;
+    } cases[] = {{{.gpus = 4}, {.gpus = 16}, true},
+                 {{.gpus = 8}, {.gpus = 8}, false},
+                 {{.gpus = 4, .priority = 1}, {.gpus = 8}, false},
+                 {{.gpus = 4}, {.gpus = 8, .fixed = true}, false},
+                 {{.gpus = 2}, {.gpus = 24}, true}};
+    for (uint32_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
+        struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
+        uint32_t before = submit(queue, 0, cases[i].before);
+        decide(queue, 0, NULL);
+        uint32_t gang = submit(queue, 1, (struct myr_queue_job){.gpus = 32});
+        uint32_t later = submit(queue, 2, cases[i].later);
+        decide(queue, 2, NULL);
+        assert_true(runs(queue, before) && runs(queue, later) && !runs(queue, gang));
+        decide(queue, policy.patience_s + 1, NULL);
+        assert_false(runs(queue, gang));
+        decide(queue, policy.yield_s, NULL);
+        assert_false(runs(queue, gang));
+        decide(queue, policy.yield_s + policy.yield_s / 32, NULL);
+        assert_int_equal(runs(queue, gang), cases[i].stops);
+        myr_queue_free(queue);
+    }
 }
 
 static void nodes_held_for_lower_priority_are_free_to_higher(void **state)
@@ -388,7 +378,6 @@ static void held_nodes_and_priorities_are_part_of_the_answer(void **state)
     struct myr_queue_policy policy = policy_of(true);
     policy.patience_s = 900;
     struct myr_queue *queue = queue_with(&four, &policy, plain, 2);
-    decide(queue, -A_DAY_S, NULL); /* large gangs are rare here */
     uint32_t busy = submit(queue, 0, (struct myr_queue_job){.gpus = 8, .priority = 3});
     decide(queue, 0, NULL);
     uint32_t gang = submit(queue, 1, (struct myr_queue_job){.gpus = 32});
@@ -529,8 +518,8 @@ int main(void)
         cmocka_unit_test(lost_nodes_of_a_cell_are_avoided),
         cmocka_unit_test(nobody_waits_for_ever_whatever_its_size),
         cmocka_unit_test(short_jobs_use_nodes_that_are_held),
-        cmocka_unit_test(sizes_that_end_soon_run_on_nodes_that_are_held),
-        cmocka_unit_test(guests_on_held_nodes_make_room_for_the_gang),
+        cmocka_unit_test(nothing_starts_on_nodes_that_are_held),
+        cmocka_unit_test(a_gang_that_has_waited_too_long_stops_others),
         cmocka_unit_test(nodes_held_for_lower_priority_are_free_to_higher),
         cmocka_unit_test(bad_inputs_are_refused_with_a_reason),
         cmocka_unit_test(a_waiting_job_is_told_what_it_lacks),

@@ -9,8 +9,6 @@
 #include "queue/queue_fixture.h"
 #include "queue/state.h"
 
-static const int64_t day_s = 86400;
-
 /* 16 of 32 GPUs run; the two other nodes are held for a gang that does not come. */
 static struct myr_queue *half_busy(bool preempt)
 {
@@ -31,44 +29,30 @@ static void hold_two(struct myr_queue *q)
     myr_vec_push(&q->holds, hold);
 }
 
-static void time_earns_idle_and_lost_gpu_time(void **state)
+static void time_earns_lost_gpu_time_and_counts_idle(void **state)
 {
     (void)state;
     struct myr_queue *q = half_busy(true);
-    const int64_t first = 32 * 8000 * 6 * day_s / 5; /* a fifth is there from the start */
-    assert_int_equal(q->drain_left, first);
     assert_int_equal(queue_advance(q, 100), MYR_OK);
-    assert_int_equal(q->drain_left, first + 32LL * 8000 * 100); /* millionths of all GPUs */
-    assert_int_equal(q->loss_left, 16LL * 6 * 100);             /* thousandths of those that work */
+    assert_int_equal(q->loss_left, 16LL * 8 * 100); /* thousandths of those that work */
     assert_int_equal(q->drained_gpu_s, 0);
     assert_int_equal(queue_advance(q, 100), MYR_OK);
-    assert_int_equal(q->drain_left, first + 32LL * 8000 * 100); /* no time has passed */
+    assert_int_equal(q->loss_left, 16LL * 8 * 100); /* no time has passed */
     assert_int_equal(queue_advance(q, 99), MYR_EINVAL);
     assert_int_equal(q->now_s, 100);
     hold_two(q);
     assert_int_equal(queue_advance(q, 150), MYR_OK);
     assert_int_equal(q->drained_gpu_s, 16 * 50);
-    assert_int_equal(q->drain_left, first + 32LL * 8000 * 150 - 16LL * 50 * 1000000);
-    assert_int_equal(q->loss_left, 16LL * 6 * 150);
+    assert_int_equal(q->loss_left, 16LL * 8 * 150);
     myr_queue_free(q);
 }
 
-static void what_is_saved_has_a_limit(void **state)
+static void nothing_is_lost_where_nobody_is_stopped(void **state)
 {
     (void)state;
     struct myr_queue *q = half_busy(false);
-    const int64_t most = 32 * 8000 * 6 * day_s;
-    const int64_t until_s = 6 * day_s / 5 * 4; /* a fifth is there from the start */
-    assert_int_equal(queue_advance(q, until_s - 1), MYR_OK);
-    assert_int_equal(q->drain_left, most - 32LL * 8000);
-    assert_int_equal(queue_advance(q, until_s), MYR_OK);
-    assert_int_equal(q->drain_left, most);
-    assert_int_equal(queue_advance(q, 60 * day_s), MYR_OK);
-    assert_int_equal(q->drain_left, most);
-    hold_two(q); /* what is spent at once is taken from all that was saved */
-    assert_int_equal(queue_advance(q, 60 * day_s + 10), MYR_OK);
-    assert_int_equal(q->drain_left, most - 16LL * 10 * 1000000);
-    assert_int_equal(q->loss_left, 0); /* nothing is lost where nobody is stopped */
+    assert_int_equal(queue_advance(q, 100), MYR_OK);
+    assert_int_equal(q->loss_left, 0);
     myr_queue_free(q);
 }
 
@@ -81,53 +65,75 @@ static void a_clock_that_leaps_ends_at_what_can_be_counted(void **state)
     for (int i = 1; i <= 2; i++) {
         assert_int_equal(queue_advance(q, i * (INT64_C(1) << 59)), MYR_OK);
         assert_true(q->drained_gpu_s == most);
-        assert_true(q->drain_left == -most);
         assert_true(q->loss_left == most);
     }
     myr_queue_free(q);
 }
 
-/* The minute that has begun, also before 0; the first event counts as an end of a large gang. */
-static void the_first_event_begins_a_minute(void **state)
+/* The mean of what started lately: a step of waits is followed in a few hundred starts. */
+static void the_usual_wait_follows_those_that_start(void **state)
 {
     (void)state;
-    static const struct {
-        int64_t time_s;
-        int32_t minute;
-    } cases[] = {{0, 0},
-                 {59, 0},
-                 {60, 1},
-                 {61, 1},
-                 {-1, -1},
-                 {-59, -1},
-                 {-60, -1},
-                 {-61, -2},
-                 {119, 1},
-                 {120, 2},
-                 {INT64_C(60) * INT32_MAX - 1, INT32_MAX - 1},
-                 {INT64_C(60) * INT32_MAX, INT32_MAX},
-                 {INT64_C(1) << 59, INT32_MAX},
-                 {-(INT64_C(1) << 59), INT32_MIN},
-                 {INT64_C(60) * INT32_MIN, INT32_MIN},
-                 {INT64_C(60) * INT32_MIN + 60, INT32_MIN + 1}};
-    struct myr_queue_policy policy = policy_of(false);
-    for (size_t i = 0; i < MYR_ARRAY_COUNT(cases); i++) {
-        struct myr_queue *q = queue_with(&four, &policy, plain, 1);
-        assert_int_equal(queue_advance(q, cases[i].time_s), MYR_OK);
-        assert_int_equal(q->big_last_min, cases[i].minute);
-        assert_int_equal(queue_advance(q, cases[i].time_s + 600), MYR_OK);
-        assert_int_equal(q->big_last_min, cases[i].minute);
-        myr_queue_free(q);
+    struct myr_queue *q = half_busy(false);
+    const int64_t patience_s = q->policy.patience_s;
+    assert_int_equal(q->usual_wait, 0);
+    assert_int_equal(queue_hold_s(q, 8, 0), patience_s);
+    for (uint32_t i = 0; i < 4096; i++) {
+        queue_note_wait(q, 10 * patience_s);
     }
+    assert_in_range(queue_hold_s(q, 8, 0), 20 * patience_s - 60, 20 * patience_s);
+    assert_in_range(queue_hold_s(q, 16, 0), 20 * patience_s - 60, 20 * patience_s);
+    q->policy.preempt = true; /* where others can be stopped it is bounded by itself */
+    assert_int_equal(queue_hold_s(q, 8, 0), patience_s);
+    assert_int_equal(queue_hold_s(q, 16, 50 * patience_s), q->policy.hold_s);
+    q->policy.preempt = false;
+    for (uint32_t i = 0; i < 4096; i++) {
+        queue_note_wait(q, 0);
+    }
+    assert_int_equal(queue_hold_s(q, 8, 0), patience_s);
+    for (uint32_t i = 0; i < 4096; i++) {
+        queue_note_wait(q, INT64_MAX); /* a clock that has leapt */
+    }
+    assert_true(queue_hold_s(q, 8, 0) > 0 && queue_hold_s(q, 8, 0) <= INT64_C(1) << 42);
+    myr_queue_free(q);
+}
+
+/* A gang waits as long as its nodes take to be free; a job of one node does not ask. */
+static void a_gang_waits_as_long_as_its_nodes_drain(void **state)
+{
+    (void)state;
+    struct myr_queue *q = half_busy(false);
+    const int64_t patience_s = q->policy.patience_s, hold_s = q->policy.hold_s;
+    struct node_ages ages;
+    assert_int_equal(queue_hold_s(q, 16, 0), hold_s);
+    assert_int_equal(queue_hold_s(q, 16, hold_s + 1), hold_s + 1);
+    assert_int_equal(queue_hold_s(q, 16, 9 * patience_s), 9 * patience_s);
+    assert_int_equal(queue_hold_s(q, 16, INT64_MAX), hold_s); /* nobody knows */
+    assert_int_equal(queue_hold_s(q, 8, 9 * patience_s), patience_s);
+    /* Two nodes have been busy for so long, two are free. */
+    assert_int_equal(queue_advance(q, 100000), MYR_OK);
+    queue_count_ages(q, &ages);
+    assert_in_range(queue_drain_s(&ages, 1), 0, 4);
+    assert_in_range(queue_drain_s(&ages, 2), 0, 4);
+    assert_in_range(queue_drain_s(&ages, 3), 80000, 100060); /* four steps to an octave */
+    assert_in_range(queue_drain_s(&ages, 4), 80000, 100060);
+    assert_int_equal(queue_drain_s(&ages, 5), INT64_MAX);
+    queue_close_node(q, 3, CLOSED_DOWN, true);
+    queue_count_ages(q, &ages);
+    assert_int_equal(queue_drain_s(&ages, 4), INT64_MAX);
+    q->policy.patience_s = 0;
+    assert_int_equal(queue_hold_s(q, 16, 0), INT64_MAX);
+    myr_queue_free(q);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(time_earns_idle_and_lost_gpu_time),
-        cmocka_unit_test(what_is_saved_has_a_limit),
+        cmocka_unit_test(time_earns_lost_gpu_time_and_counts_idle),
+        cmocka_unit_test(nothing_is_lost_where_nobody_is_stopped),
         cmocka_unit_test(a_clock_that_leaps_ends_at_what_can_be_counted),
-        cmocka_unit_test(the_first_event_begins_a_minute),
+        cmocka_unit_test(the_usual_wait_follows_those_that_start),
+        cmocka_unit_test(a_gang_waits_as_long_as_its_nodes_drain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

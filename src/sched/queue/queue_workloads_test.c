@@ -73,20 +73,15 @@ static void draw_policy(struct world *w)
     p->confirm = one_in(w, 3);
     if (p->order == MYR_ORDER_FAIR && below(w, 4)) { /* so that all of it happens within days */
         p->patience_s = 3600 * (1 + below(w, 12));
-        p->hold_s = below(w, 1000);
-        p->drain_s = 600 * (1 + below(w, 40));
-        p->drain_ppm = below(w, 200000);
+        p->hold_s = below(w, 4000);
         p->locality_s = below(w, 4000);
-        p->spread_s = below(w, 8000);
         p->checkpoint_s = one_in(w, 4) ? 0 : 60 + below(w, 1800);
         p->restart_s = below(w, 300);
         p->level_s = 60 + below(w, 3600);
         p->run_min_s = below(w, 1800);
         p->yield_s = one_in(w, 3) ? 0 : below(w, 40000);
         p->stop_after_s = below(w, 1200);
-        p->grace_s = below(w, 2400);
         p->loss_permille = below(w, 200);
-        p->holds_max = 1 + below(w, 4);
         p->keep_s = below(w, 4000);
     }
 }

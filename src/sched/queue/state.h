@@ -2,7 +2,7 @@
  * What the files of the queue share. Each calls only those above it in this list:
  *
  *   policy    what the policy says of one job: level, waits, what stopping it costs
- *   lengths   how long jobs of a size run
+ *   lengths   how long jobs of a size run, and nodes take to be free
  *   cells     private clusters of tenants, and the places they are bound to
  *   table     jobs by id; what is over, and lines nobody waits in, are forgotten
  *   clock     time goes on
@@ -13,10 +13,10 @@
  *   jobs      jobs on their nodes: run, stop, end
  *   claims    GPUs kept for a job while others leave them
  *   submit    new jobs, one by one and in arrays; jobs that wait for others
- *   shaped    starts jobs with a request
- *   owner     starts a job in cells of its own
+ *   owner     starts jobs in cells of their own, and with requests
  *   order     who is next, and starts what fits
- *   hold      gathers nodes for gangs
+ *   choice    which nodes are held
+ *   hold      keeps nodes for who waits
  *   guests    short jobs on nodes that are held
  *   preempt   makes room by stopping others
  *   elastic   fewer GPUs than wished for
@@ -169,9 +169,9 @@ struct excess {
 /* Nodes kept free for one gang. */
 struct hold {
     uint32_t job;
-    uint32_t anywhere;         /* chosen without regard to groups */
-    uint64_t chosen;           /* q->ends at that time */
-    int64_t chosen_s, since_s; /* when; and since when nodes are held */
+    uint32_t unused;
+    uint64_t chosen;             /* q->ends at that time */
+    int64_t idle_gpu_s, since_s; /* what stood idle on them so far; and since when they are held */
     MYR_VEC(uint32_t) nodes;
 };
 
@@ -273,9 +273,8 @@ struct myr_queue {
     struct tries tries;
     struct myr_heap wakes; /* value: the job that it is for, or MYR_NONE */
     MYR_VEC(struct myr_decision) decisions;
-    bool handed; /* the caller has them: the next one starts anew */
-    /* When a gang of a quarter ended last, or the first event; a gap in older programs' states. */
-    int32_t big_last_min;
+    bool handed;               /* the caller has them: the next one starts anew */
+    int32_t unused;            /* no gaps: states are compared byte by byte */
     MYR_VEC(uint32_t) victims; /* scratch */
     MYR_VEC(uint32_t) nodes;   /* scratch */
     struct kind_count kinds;   /* scratch */
@@ -291,10 +290,10 @@ struct myr_queue {
     uint32_t priority_runs[2 * MYR_PRIORITY_MAX + 1]; /* running jobs */
     uint32_t big_runs;     /* running gangs of a quarter of the cluster or more */
     int64_t loss_left;     /* GPU seconds x 1000 that preemption may still cost */
-    int64_t drain_left;    /* GPU seconds x 1000000 that may still stand idle on nodes held */
-    int64_t drained_gpu_s; /* that have */
+    int64_t usual_wait;    /* mean of those that started lately, in seconds x 1024 */
+    int64_t drained_gpu_s; /* idle on nodes that were held */
     int64_t hold_scan_s;   /* nobody becomes due for a hold before this */
-    int64_t hold_retry_s;  /* no large gang asks for nodes before this */
+    int64_t hold_wake_s;   /* somebody is due then, and the queue is called */
 };
 
 /* What is known of a job that is forgotten; read only. */
@@ -341,30 +340,29 @@ extern const struct flat_type queue_flat; /* keep/queue_flat.c */
 /* keep/sound.c: whether a state that was read can be worked with: no index leads outside. */
 bool queue_is_sound(const struct myr_queue *q);
 
-/* policy.c: asks only, changes nothing. The minute that has begun, as far as it can be told: */
-int32_t queue_minute_of(int64_t time_s);
+/* policy.c */
 uint32_t queue_level_of(const struct myr_queue *q, int64_t work_s);
 /* Work of a running job since it started, and the part of it that no checkpoint holds yet. */
 int64_t queue_worked_s(const struct myr_queue *q, const struct qjob *job);
 int64_t queue_unsaved_s(const struct myr_queue *q, const struct qjob *job);
 /* GPU seconds that are lost when it is stopped now. */
 int64_t queue_stop_cost(const struct myr_queue *q, const struct qjob *job);
-bool queue_overdue(const struct myr_queue *q, uint32_t id);
-/* The same for twice as long: whatever that costs. */
-bool queue_strict(const struct myr_queue *q, uint32_t id);
 /* A gang of one part of the cluster in so many, or more. */
 bool queue_is_large(const struct myr_queue *q, uint32_t gpus, uint32_t part);
 /*
- * How long a gang waits for the fewest groups, and has nodes held in them. One group more matters
+ * How long a gang waits for the fewest groups. One group more matters
  * less to a gang that needs many, and whole free groups by the dozen hardly ever come.
  */
 int64_t queue_locality_s(const struct myr_queue *q, uint32_t gpus, int64_t most_s);
 /*
- * A job that has waited so long has nodes held for it; INT64_MAX: never. Half a cluster hardly ever
- * comes free by itself, so waiting longer only adds to the wait; smaller ones mostly find room, and
- * nodes that stand idle for them make everybody else wait.
+ * A job has nodes held for it when it has waited so long; INT64_MAX: never. A gang when it has
+ * waited for as long as they are likely to take to be free, 'drain_s': then it waits twice as long
+ * as it has to at most, and what stands idle for it is worth its wait. Twice what jobs wait of
+ * late: where all wait long, each drain more only adds to it.
  */
-int64_t queue_hold_s(const struct myr_queue *q, uint32_t gpus);
+int64_t queue_hold_s(const struct myr_queue *q, uint32_t gpus, int64_t drain_s);
+/* A job starts that has waited so long. */
+void queue_note_wait(struct myr_queue *q, int64_t waited_s);
 /*
  * How far the tenant and those above it are beyond their share, in octaves, the root's first: lower
  * goes first. Tenants count as equal until one runs twice what its weight gives it (less where
@@ -375,8 +373,8 @@ uint32_t queue_excess(const struct myr_queue *q, uint32_t tenant);
 /* lengths.c */
 struct lengths *queue_lengths_create(void);
 void queue_lengths_add(struct lengths *l, uint32_t gpus, int64_t seconds);
-/* Nearly all jobs of about this size were over by then; INT64_MAX: too few have ended. */
-int64_t queue_lengths_end_s(struct lengths *l, uint32_t gpus);
+/* Nearly all jobs of the size end within this; INT64_MAX: too few have ended to tell. */
+int64_t queue_lengths_end_s(const struct lengths *l, uint32_t gpus);
 /* Seconds that jobs of this size and age run for each of them that ends; 'age_s': too few tell. */
 int64_t queue_lengths_cost_s(struct lengths *l, uint32_t gpus, int64_t age_s);
 /* A length of those that ran for longer; 'chance' draws it. -1: too few have ended to tell. */
@@ -460,6 +458,13 @@ uint32_t queue_tries_next(struct myr_queue *q,
 int64_t queue_tries_due_s(const struct myr_queue *q);
 enum { QUEUE_RETRY_S = 60 }; /* between two searches of a job at least */
 int64_t queue_retry_after_s(const struct myr_queue *q, uint32_t id);
+/* What an end of the line's first job costs. */
+int64_t queue_first_cost_s(const struct myr_queue *q, const struct line *line);
+/* The least that can be lost for so many GPUs, in GPU seconds. */
+int64_t queue_least_cost(const struct myr_queue *q, uint32_t gpus);
+/* Searches in vain: whether one like it was a moment ago; and one that was. */
+bool queue_was_in_vain(const struct myr_queue *q, const struct line *line);
+void queue_note_vain(struct myr_queue *q, const struct line *line, int64_t cost);
 uint32_t queue_line_above(const struct myr_queue *q, uint32_t line);
 
 /* jobs.c: jobs on their nodes. */
@@ -527,14 +532,13 @@ bool queue_may_join(const struct myr_queue *q, const struct qjob *job, const str
 bool queue_may_resize(const struct myr_queue *q, uint32_t id, uint32_t gpus);
 void queue_request_resized(struct myr_queue *q, uint32_t id);
 
-/* shaped.c: starts jobs that have a request. */
+/* owner.c: in cells of the job's own tenant or above; by force borrowers there are stopped. */
+bool queue_start_own(struct myr_queue *q, uint32_t id, bool force);
+/* Jobs that have a request. */
 bool queue_request_start(struct myr_queue *q, uint32_t id, uint32_t nodes);
 /* On exactly these nodes, which are free; false when the search finds no way to do that. */
 bool queue_request_start_on(struct myr_queue *q, uint32_t id, const uint32_t *nodes,
                             uint32_t count);
-
-/* owner.c: in cells of the job's own tenant or above; by force borrowers there are stopped. */
-bool queue_start_own(struct myr_queue *q, uint32_t id, bool force);
 
 /* order.c: who is next. */
 bool queue_may_start(const struct myr_queue *q, uint32_t id);
@@ -543,24 +547,6 @@ bool queue_start(struct myr_queue *q, uint32_t id);
 void queue_start_what_fits(struct myr_queue *q);
 /* Starts what fits and outranks this job. */
 void queue_start_above(struct myr_queue *q, uint32_t id);
-
-/* hold.c: nodes kept free for gangs. */
-bool queue_has_hold(const struct myr_queue *q, uint32_t id);
-/* Those whose job runs by now; whether there were any. */
-bool queue_drop_holds(struct myr_queue *q);
-void queue_set_held(struct myr_queue *q, const struct hold *hold, bool held);
-/* How long until a node is likely to be free. */
-int64_t queue_ready_s(const struct myr_queue *q, uint32_t node);
-void queue_serve_holds(struct myr_queue *q);
-/*
- * Opens (or closes again) the nodes held for a job, if any are, and for gangs that have to give way
- * to it: those of lower priority, and of tenants further beyond their share.
- */
-void queue_lift_holds(struct myr_queue *q, uint32_t id, int32_t priority, bool lifted);
-/* How long nodes have been held for it; -1: none are. */
-int64_t queue_held_s(const struct myr_queue *q, uint32_t id);
-/* Forgets the hold of a job whose nodes are open. */
-void queue_drop_hold(struct myr_queue *q, uint32_t id);
 
 /* guests.c */
 /* Jobs that are likely to be over in time, or may be stopped, start on nodes that are held. */

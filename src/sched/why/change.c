@@ -98,7 +98,7 @@ static void make_change(struct myr_queue *q, uint32_t id, const struct myr_trial
         rc = myr_queue_hold(q, q->now_s, id, false);
         break;
     case MYR_TRIAL_ANY_LEAVES:
-        q->policy.locality_s = q->policy.spread_s = 0;
+        q->policy.locality_s = 0;
         break;
     case MYR_TRIAL_DROP_LIMIT:
     case MYR_TRIAL_DROP_SPREAD:

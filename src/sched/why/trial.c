@@ -557,7 +557,7 @@ static void try_all(struct search *s)
     if (own(s)->state == MYR_JOB_HELD) {
         (void)try_change(s, &release);
     }
-    if (q->policy.locality_s > 0 || q->policy.spread_s > 0) {
+    if (q->policy.locality_s > 0) {
         (void)try_change(s, &leaves);
     }
     try_request(s);

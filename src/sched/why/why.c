@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "myriad/text/amount.h"
 #include "queue/state.h"
@@ -32,12 +33,15 @@ struct room {
     uint32_t gpus, whole, largest; /* free GPUs; whole free nodes; most on any other */
 };
 
-/* With 0, what is open; each bit adds nodes that are closed for that reason. */
-static struct room room_with(const struct myr_queue *q, uint32_t bits)
+/*
+ * With 0, what is open, or closed for nothing but that it is held for the job, which 'own' marks;
+ * each bit adds nodes that are closed for that reason.
+ */
+static struct room room_with(const struct myr_queue *q, const uint8_t *own, uint32_t bits)
 {
     struct room room = {};
     for (uint32_t n = 0; n < q->shape.nodes; n++) {
-        if (q->closed[n] & ~bits) {
+        if (q->closed[n] & ~(bits | (own[n] ? CLOSED_HOLD : 0))) {
             continue;
         }
         uint32_t count = gpu_count(myr_placer_free_mask(q->placer, n));
@@ -53,8 +57,13 @@ static struct room room_with(const struct myr_queue *q, uint32_t bits)
 /* Each room includes the one before, so the differences are what is held and what is closed. */
 static enum myr_why_kind kind_of(const struct myr_queue *q, uint32_t id, struct myr_why *why)
 {
-    struct room open = room_with(q, 0), held = room_with(q, CLOSED_HOLD);
-    struct room all = room_with(q, CLOSED_HOLD | CLOSED_SPARE | CLOSED_BAD);
+    MYR_CLEANUP(myr_free_at) uint8_t *own = myr_xcalloc(q->shape.nodes, 1);
+    const struct hold *hold = queue_hold_of(q, id);
+    for (size_t i = 0; hold && i < hold->nodes.count; i++) {
+        own[hold->nodes.items[i]] = 1;
+    }
+    struct room open = room_with(q, own, 0), held = room_with(q, own, CLOSED_HOLD);
+    struct room all = room_with(q, own, CLOSED_HOLD | CLOSED_SPARE | CLOSED_BAD);
     /* Each look opens nodes, and closes none. */
     MYR_ASSERT(open.whole <= held.whole);
     MYR_ASSERT(held.whole <= all.whole);
@@ -135,7 +144,10 @@ static void explain(struct myr_queue *q, int64_t now_s, uint32_t id, struct myr_
     ret->own_nodes = queue_own_nodes(q, job->spec.tenant, &ret->own_free);
     /* Lines are ranked as of now, with the tenants' shares as they are. */
     ret->ahead = count_ahead(q, id);
-    ret->hold_s = after(job, queue_hold_s(q, job->spec.gpus));
+    struct node_ages ages;
+    queue_count_ages(q, &ages);
+    ret->hold_s =
+        after(job, queue_hold_s(q, job->spec.gpus, queue_drain_s(&ages, queue_nodes_of(q, job))));
     ret->anywhere_s =
         gang ? after(job, queue_locality_s(q, job->spec.gpus, q->policy.locality_s)) : INT64_MAX;
 }

@@ -428,6 +428,15 @@ static bool is_named(const struct myr_jobfile *job, const char *key)
     return false;
 }
 
+static uint32_t deaf_keys(void)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < myr_job_record.count; i++) {
+        count += (myr_job_record.rows[i].facts & MYR_JOB_DEAF(SLURM)) != 0;
+    }
+    return count;
+}
+
 static bool same_jobs(const struct myr_jobfile *a, const struct myr_jobfile *b)
 {
     return strcmp(a->name, b->name) == 0 && strcmp(a->tenant, b->tenant) == 0 &&
@@ -507,7 +516,7 @@ static void every_key_is_heeded_or_named(void **state)
         named += told;
         script_done(&script);
     }
-    assert_int_equal(named, 3); /* those two are read, and then of no use to Slurm */
+    assert_int_equal(named, deaf_keys()); /* also those that are read and of no use to Slurm */
     script_done(&first);
     myr_arena_done(&jobs);
 }
