@@ -172,6 +172,14 @@ void cli_put_pair(struct myr_answer *answer, const char *key, double low, double
     myr_answer_end(answer);
 }
 
+/* How full the fullest device is, and how likely that holds it: sure is 19 times of 20. */
+void cli_put_chance(struct myr_answer *answer, const struct myr_fit_memory *memory)
+{
+    myr_answer_double(answer, "memory_fill", memory->total_bytes / memory->limit_bytes, 3);
+    myr_answer_double(answer, "memory_probability", memory->probability, 3);
+    myr_answer_bool(answer, "memory_sure", memory->sure);
+}
+
 /*
  * What is taken of the limit and what is left of it; the peak is what a trainer would count, with
  * its interval.
@@ -184,7 +192,7 @@ void cli_put_memory(struct myr_answer *answer, const struct myr_fit_memory *memo
     myr_answer_double(answer, "memory_limit_gib", memory->limit_bytes / gib, 3);
     myr_answer_double(answer, "memory_margin_gib",
                       (memory->limit_bytes - memory->total_bytes) / gib, 3);
-    myr_answer_bool(answer, "memory_sure", memory->sure); /* 19 times of 20 */
+    cli_put_chance(answer, memory);
     myr_answer_double(answer, "memory_peak_gib", memory->peak_bytes / gib, 3);
     cli_put_pair(answer, "memory_peak_gib_interval", memory->peak_low_bytes / gib,
                  memory->peak_high_bytes / gib, 3);
