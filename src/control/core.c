@@ -457,6 +457,9 @@ struct myr_control_job myr_control_job(const struct myr_control *c, uint32_t id)
     }
     MYR_ASSERT(job->state < MYR_CONTROL_JOB_STATES && job->open <= job->ranks);
     MYR_ASSERT(job->submitted_ms <= c->head.steady_ms && job->started_ms <= c->head.steady_ms);
+    struct myr_job_view view = {};
+    int rc = myr_queue_view(c->queue, id, &view);
+    MYR_ASSERT(rc == MYR_OK || rc == MYR_ENOENT);
     return (struct myr_control_job){.state = (enum myr_control_job_state)job->state,
                                     .spec = job->spec,
                                     .epoch = job->epoch,
@@ -467,7 +470,8 @@ struct myr_control_job myr_control_job(const struct myr_control *c, uint32_t id)
                                     .saved_step = job->saved_step,
                                     .submitted_ms = job->submitted_ms,
                                     .started_ms = job->started_ms,
-                                    .nodes_open = job->open + job->old_open};
+                                    .nodes_open = job->open + job->old_open,
+                                    .guest = view.guest};
 }
 
 int64_t myr_control_waited_s(const struct myr_control *c, int64_t now_ms, uint32_t id)

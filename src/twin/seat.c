@@ -231,6 +231,10 @@ static void watch(struct world *w, const struct myr_event *event, const struct m
     for (uint32_t i = 0; i < count; i++) {
         note_accepted(w, event, &effects[i]);
         check_effect(w->check, &effects[i]);
+        if (effects[i].kind == MYR_EFFECT_JOB && effects[i].state == MYR_CONTROL_PLACING) {
+            progress_lent(w->progress, effects[i].job,
+                          myr_control_job(w->seat.control, effects[i].job).guest);
+        }
         progress_effect(w->progress, &effects[i]);
     }
     if (event->kind == MYR_EVENT_DRAIN) {

@@ -52,7 +52,7 @@ SPECS = {
     "one-rail": (one(300, "topology: rail, rails: 1, switch: sn5600, nic_gbps: 400"), ["Leaf"]),
     "clos-3": (one(700, f"topology: clos, tiers: 3, {IB}"), ["Core"]),
     "clos-dense": (one(96, f"topology: clos, fill: dense, oversubscription: 2, {IB}"), [
-        "24 leaves", "6 spines", "dense fill", "2:1"]),
+        "20 leaves", "7 spines", "dense fill", "1.86:1"]),
     "clos-wide": (one(500, "topology: clos, switch: sn5600, nic_gbps: 400"), ["63 leaves"]),
     "one-switch": (one(8, f"topology: clos, {IB}", more="  oob: {}\n"), [
         "1 leaf", "One switch takes all hosts."]),

@@ -28,7 +28,6 @@ myriad verify d/design.myr --hca-map hca.csv d/cables.csv; echo "exit $?"
 printf 'from,to\n0,1,1\n' > flows.csv
 myriad route d/design.myr --flows flows.csv; echo "exit $?"
 printf 'place,1,1,024\n' > events.csv
-myriad sched bench --events events.csv; echo "exit $?"
 printf 'job_id,submit,duration,gpus\n=1+1,0,60,8\n-5,0,60,8\n' > trace.csv
 myriad sched replay trace.csv --nodes 2 --schedule schedule.csv >/dev/null; cat schedule.csv
 printf 'tenant,nodes\n' > tenants.csv

@@ -30,7 +30,7 @@ def documented():
     """The keys of the table under 'The job file'."""
     text = (ROOT / "docs/server.md").read_text(encoding="utf-8")
     table = re.search(r"## The job file\n.*?\n(\| key .*?)\n\n", text, re.S).group(1)
-    return {key for row in table.splitlines()[2:]
+    return {key for row in table.splitlines()[2:] if row.startswith("|")
             for key in re.findall(r"`(\w+)`", row.split("|")[1])}
 
 

@@ -70,6 +70,8 @@ def build_again(folder):
         return None, "npm is not installed"
     copy = pathlib.Path(folder) / "web"
     shutil.copytree(WEB, copy, ignore=shutil.ignore_patterns("node_modules", "dist"))
+    (copy.parent / "docs").mkdir()
+    shutil.copy(WEB.parent / "docs/openapi.json", copy.parent / "docs")  # its types come from there
     done = subprocess.run([copy / "build"], capture_output=True, text=True, check=False,
                           stdin=subprocess.DEVNULL)
     if done.returncode != 0:

@@ -80,6 +80,7 @@ struct myr_control_job {
     int64_t step, saved_step;
     int64_t submitted_ms, started_ms; /* of the core's own time; started: the last start, or -1 */
     uint32_t nodes_open;              /* where ranks of it may run, old ones too */
+    bool guest; /* its nodes are held for another job, which may take them back */
 };
 
 /* The part of an incarnation that lies on one node. */

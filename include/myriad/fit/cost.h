@@ -92,6 +92,7 @@ struct myr_fit_memory {
     double peak_low_bytes, peak_high_bytes; /* between them nine times of ten */
     bool fits;                              /* as counted */
     bool sure;                              /* 19 times of 20, by how far measured peaks lie off */
+    double probability;                     /* that it fits */
 };
 
 /* Bytes of a rank's tensors up to which it is sure to fit, or fits as counted. */

@@ -148,3 +148,5 @@ MYR_MUST_USE int myr_profiles_device(const struct myr_profiles *profiles, struct
 MYR_MUST_USE int myr_profiles_stack(const struct myr_profiles *profiles, struct myr_str name,
                                     const struct myr_stack **ret, bool *ret_exact,
                                     struct myr_err *err);
+/* A line whose releases are told apart by the month, named without one: the careful release. */
+bool myr_stack_undated(const struct myr_profiles *profiles, const struct myr_stack *stack);

@@ -137,6 +137,7 @@ struct myr_job_view {
     uint32_t attempts; /* that failed by themselves */
     uint32_t leaving;  /* nodes where ranks of it may still run after a stop */
     int64_t saved_s;   /* work that a checkpoint holds, of earlier runs */
+    bool guest;        /* its nodes are held for another, which may take them back */
     /* While it claims: nodes of its place, those that are bad, and until when it is kept then. */
     uint32_t nodes, bad;
     int64_t kept_until_s;

@@ -172,6 +172,14 @@ void cli_put_pair(struct myr_answer *answer, const char *key, double low, double
     myr_answer_end(answer);
 }
 
+/* How full the fullest device is, and how likely that holds it: sure is 19 times of 20. */
+void cli_put_chance(struct myr_answer *answer, const struct myr_fit_memory *memory)
+{
+    myr_answer_double(answer, "memory_fill", memory->total_bytes / memory->limit_bytes, 3);
+    myr_answer_double(answer, "memory_probability", memory->probability, 3);
+    myr_answer_bool(answer, "memory_sure", memory->sure);
+}
+
 /*
  * What is taken of the limit and what is left of it; the peak is what a trainer would count, with
  * its interval.
@@ -184,7 +192,7 @@ void cli_put_memory(struct myr_answer *answer, const struct myr_fit_memory *memo
     myr_answer_double(answer, "memory_limit_gib", memory->limit_bytes / gib, 3);
     myr_answer_double(answer, "memory_margin_gib",
                       (memory->limit_bytes - memory->total_bytes) / gib, 3);
-    myr_answer_bool(answer, "memory_sure", memory->sure); /* 19 times of 20 */
+    cli_put_chance(answer, memory);
     myr_answer_double(answer, "memory_peak_gib", memory->peak_bytes / gib, 3);
     cli_put_pair(answer, "memory_peak_gib_interval", memory->peak_low_bytes / gib,
                  memory->peak_high_bytes / gib, 3);
@@ -239,17 +247,36 @@ const char *cli_layout_words(struct myr_arena *arena, const struct myr_layout *l
     return myr_arena_strndup(arena, buf.data, buf.len);
 }
 
+/* Where another release is priced than the one that was asked for, or none was named; else NULL. */
+static const char *release_note(const struct myr_case *it, struct myr_buf *words)
+{
+    const struct myr_stack *stack = it->query.it.stack;
+    if (it->release) {
+        myr_buf_printf(words, "%s, priced as %s; 'myriad fit stacks' lists what is known",
+                       it->release, stack->name);
+    } else if (myr_stack_undated(&it->profiles, stack)) {
+        myr_buf_printf(words,
+                       "%s without a date, priced as its earliest: a loss that is not fused takes "
+                       "more memory; 'myriad fit stacks' lists what is known",
+                       stack->name);
+    } else {
+        return NULL;
+    }
+    return words->data;
+}
+
 /* 'design_gpu' is what the design has, where --device takes its place; else null. */
 void cli_case_put_names(struct myr_answer *answer, const struct myr_case *it, bool pooled)
 {
     if (!it) {
-        static const char *const keys[] = {"model",      "parameters", "device",
-                                           "design_gpu", "software",   "contention"};
+        static const char *const keys[] = {"model",    "parameters",    "device",    "design_gpu",
+                                           "software", "software_note", "contention"};
         for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
             myr_answer_null(answer, keys[i]);
         }
         return;
     }
+    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {};
     struct myr_params params = myr_model_params(&it->model);
     myr_answer_text(answer, "model", it->model.name);
     myr_answer_object(answer, "parameters"); /* as counted: a file read wrongly shows here first */
@@ -260,6 +287,7 @@ void cli_case_put_names(struct myr_answer *answer, const struct myr_case *it, bo
     myr_answer_text(answer, "device", pooled ? NULL : it->query.it.device->name);
     myr_answer_text(answer, "design_gpu", it->design_gpu);
     myr_answer_text(answer, "software", it->query.it.stack->name);
+    myr_answer_text(answer, "software_note", release_note(it, &words));
     myr_answer_text(answer, "contention", it->contention); /* the file; null: nothing measured */
 }
 
@@ -300,18 +328,13 @@ void cli_fit_show_device(struct myr_answer *answer, const struct myr_case *it)
     }
 }
 
-static void show_release(struct myr_answer *answer, const struct myr_case *it)
-{
-    if (it->release) {
-        myr_answer_fact(answer, "software",
-                        "%s, priced as %s; 'myriad fit stacks' lists what is known", it->release,
-                        it->query.it.stack->name);
-    }
-}
-
 void cli_fit_show_basis(struct myr_answer *answer, const struct myr_case *it)
 {
-    show_release(answer, it);
+    MYR_CLEANUP(myr_buf_done) struct myr_buf words = {};
+    const char *note = release_note(it, &words);
+    if (note) {
+        myr_answer_fact(answer, "software", "%s", note);
+    }
     if (it->contention) {
         myr_answer_fact(answer, "network", "contention as measured: %s", it->contention);
     } else {

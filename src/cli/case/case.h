@@ -97,6 +97,7 @@ const char *cli_fit_rests_on(struct myr_arena *arena, const struct myr_case *it,
                              const struct myr_layout *layout, const struct myr_fit_spread *spread);
 void cli_fit_put_rests_on(struct myr_answer *answer, const struct myr_case *it,
                           const struct myr_layout *layout, const struct myr_fit_spread *spread);
+void cli_put_chance(struct myr_answer *answer, const struct myr_fit_memory *memory);
 void cli_put_memory(struct myr_answer *answer, const struct myr_fit_memory *memory);
 void cli_put_pair(struct myr_answer *answer, const char *key, double low, double high, int digits);
 /* Null where it is not known. */

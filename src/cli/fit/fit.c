@@ -284,9 +284,13 @@ static void show_step(struct cli *cli, const struct myr_case *it, const struct m
         cli_fit_rests_on(&cli->arena, it, &study->answer.top[0].layout, &study->prices[0].spread));
     myr_answer_fact(answer, "MFU", "%.1f %%, %s tokens/s a GPU", 100 * cost->mfu,
                     MYR_GROUPED((uint64_t)(cost->tokens_per_s_per_gpu + 0.5)));
-    myr_answer_fact(answer, "memory", "%.1f of %.1f GiB, of them %.1f kept back; %.1f free",
+    myr_answer_fact(answer, "memory",
+                    "%.1f of %.1f GiB (%.0f %%), of them %.1f kept back; %.1f free",
                     memory->total_bytes / gib, memory->limit_bytes / gib,
-                    memory->reserve_bytes / gib, (memory->limit_bytes - memory->total_bytes) / gib);
+                    100 * memory->total_bytes / memory->limit_bytes, memory->reserve_bytes / gib,
+                    (memory->limit_bytes - memory->total_bytes) / gib);
+    myr_answer_fact(answer, "fits", "with %.1f %%%s", 100 * memory->probability,
+                    memory->sure ? "" : "; 95 % is what is recommended where anything is");
     myr_answer_fact(answer, "peak", "%.1f GiB as the trainer counts (90 %%: %.1f to %.1f)",
                     memory->peak_bytes / gib, memory->peak_low_bytes / gib,
                     memory->peak_high_bytes / gib);

@@ -117,6 +117,7 @@ static void put_prediction(struct myr_answer *answer, const struct myr_launch_an
     myr_answer_double(answer, "memory_limit_gib", memory->limit_bytes / 1073741824, 3);
     myr_answer_double(answer, "memory_margin_gib",
                       (memory->limit_bytes - memory->total_bytes) / 1073741824, 3);
+    cli_put_chance(answer, memory);
     cli_put_recipe(answer, &a->it.query.it, &a->layout);
 }
 
@@ -145,11 +146,26 @@ static void put_script(struct myr_answer *answer, const struct myr_launch_answer
 /* The keys of put_script() without a script: all keys are always there. */
 static void put_nothing(struct myr_answer *answer)
 {
-    static const char *const keys[] = {
-        "trainer", "launcher",        "nodes",      "gpus_per_node",    "layout",
-        "step_s",  "step_s_interval", "memory_gib", "memory_limit_gib", "memory_margin_gib",
-        "recipe",  "arguments",       "config",     "environment",      "notes",
-        "hosts",   "script"};
+    static const char *const keys[] = {"trainer",
+                                       "launcher",
+                                       "nodes",
+                                       "gpus_per_node",
+                                       "layout",
+                                       "step_s",
+                                       "step_s_interval",
+                                       "memory_gib",
+                                       "memory_limit_gib",
+                                       "memory_margin_gib",
+                                       "memory_fill",
+                                       "memory_probability",
+                                       "memory_sure",
+                                       "recipe",
+                                       "arguments",
+                                       "config",
+                                       "environment",
+                                       "notes",
+                                       "hosts",
+                                       "script"};
     for (size_t i = 0; i < MYR_ARRAY_COUNT(keys); i++) {
         if (strcmp(keys[i], "arguments") == 0) {
             put_arguments(answer, NULL, 0);

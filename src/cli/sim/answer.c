@@ -231,10 +231,10 @@ static void put_control(struct cli *cli, const struct myr_sim_answer *sim)
     myr_answer_u64(answer, "kmax_bytes", options->kmax_bytes);
     myr_answer_u64(answer, "pmax_permille", options->pmax_permille);
     myr_answer_end(answer);
-    myr_answer_fact(answer, "packets", "%u bytes and %u of headers; %s, ECN from %llu to %llu KB",
-                    options->mtu_bytes, options->header_bytes, myr_cc_names[options->cc],
-                    (unsigned long long)options->kmin_bytes / 1000,
-                    (unsigned long long)options->kmax_bytes / 1000);
+    myr_answer_fact(answer, "packets", "%s bytes and %s of headers; %s, ECN from %s to %s KB",
+                    MYR_GROUPED(options->mtu_bytes), MYR_GROUPED(options->header_bytes),
+                    myr_cc_names[options->cc], MYR_GROUPED(options->kmin_bytes / 1000),
+                    MYR_GROUPED(options->kmax_bytes / 1000));
 }
 
 /* A fluid has nothing to tell of packets. */
@@ -253,7 +253,6 @@ static void put_packets(struct cli *cli, const struct myr_sim_answer *sim)
 {
     struct myr_answer *answer = &cli->answer;
     const struct myr_packet_stats *stats = &sim->packet_stats;
-    char packets[32], hops[32];
     put_control(cli, sim);
     myr_answer_u64(answer, "packets", stats->packets);
     myr_answer_u64(answer, "hops", stats->hops);
@@ -267,13 +266,12 @@ static void put_packets(struct cli *cli, const struct myr_sim_answer *sim)
     myr_answer_u64(answer, "p99", stats->queue_kb_p99);
     myr_answer_u64(answer, "max", stats->queue_kb_max);
     myr_answer_end(answer);
-    myr_answer_fact(answer, "traffic", "%s packets over %s hops, %llu marked, %llu pauses",
-                    myr_u64_grouped(stats->packets, packets), myr_u64_grouped(stats->hops, hops),
-                    (unsigned long long)stats->marks, (unsigned long long)stats->pauses);
-    myr_answer_fact(answer, "queues met", "p50 %llu KB, p99 %llu KB, max %llu KB",
-                    (unsigned long long)stats->queue_kb_p50,
-                    (unsigned long long)stats->queue_kb_p99,
-                    (unsigned long long)stats->queue_kb_max);
+    myr_answer_fact(answer, "traffic", "%s packets over %s hops, %s marked, %s pauses",
+                    MYR_GROUPED(stats->packets), MYR_GROUPED(stats->hops),
+                    MYR_GROUPED(stats->marks), MYR_GROUPED(stats->pauses));
+    myr_answer_fact(answer, "queues met", "p50 %s KB, p99 %s KB, max %s KB",
+                    MYR_GROUPED(stats->queue_kb_p50), MYR_GROUPED(stats->queue_kb_p99),
+                    MYR_GROUPED(stats->queue_kb_max));
 }
 
 /* The hash is of the whole run: two of them that agree have played the same. */

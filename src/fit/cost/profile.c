@@ -7,6 +7,7 @@
 #include <myr_fit_profiles.h>
 
 #include "cost/constants.h"
+#include "cost/dates.h"
 #include "cost/numbers.h"
 #include "cost/recipe.h"
 #include "myriad/fit/goodput.h"
@@ -452,43 +453,6 @@ int myr_profiles_device(const struct myr_profiles *profiles, struct myr_str name
     return rc;
 }
 
-/* Of the C locale, whatever the user's is. */
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/*
- * The last release number in a name: "26.04.01" is 26.0401, "0.12" comes after "0.8" and "2023-06"
- * lies in 2023. Each part after the first counts two digits.
- */
-static double release_order(struct myr_str version)
-{
-    double value = 0, order = 1e9; /* no release named: the latest */
-    for (size_t i = 0; i < version.len; i++) {
-        if (!is_digit(version.data[i]) || (i > 0 && is_digit(version.data[i - 1]))) {
-            continue;
-        }
-        uint64_t part = 0;
-        for (size_t at = i; at < version.len && is_digit(version.data[at]) && part < 100000; at++) {
-            part = 10 * part + (uint64_t)(version.data[at] - '0');
-        }
-        /*
-         * A number that is not joined to the one before begins a new release: the last one counts.
-         */
-        bool joined = i > 1 && is_digit(version.data[i - 2]) &&
-                      (version.data[i - 1] == '.' || version.data[i - 1] == '-');
-        if (!joined) {
-            value = (double)part;
-            order = 1;
-        } else if (part < 100) {
-            order /= 100;
-            value += (double)part * order;
-        }
-    }
-    return order > 1 ? order : value;
-}
-
 static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -551,7 +515,7 @@ int myr_profiles_stack(const struct myr_profiles *profiles, struct myr_str name,
             line = stack->line;
         }
     }
-    double release = release_order(rest);
+    double release = fit_release_order(rest);
     bool alike = counts_alike(profiles, line, release);
     for (uint32_t i = 0; i < profiles->stack_count; i++) {
         const struct myr_stack *stack = &profiles->stacks[i];
@@ -559,6 +523,11 @@ int myr_profiles_stack(const struct myr_profiles *profiles, struct myr_str name,
             continue;
         }
         first = !first || stack->order < first->order ? stack : first;
+        /* Without a number it is what the line's bare name stands for, if that is a release. */
+        if (release >= 1e9 && strcmp(stack->name, line) == 0) {
+            earlier = stack;
+            break;
+        }
         if (stack->order <= release && (!earlier || stack->order > earlier->order)) {
             earlier = stack;
         }
@@ -572,6 +541,7 @@ int myr_profiles_stack(const struct myr_profiles *profiles, struct myr_str name,
         myr_err_hint(err, "myriad fit stacks lists them");
         return rc;
     }
+    *ret = fit_stack_dated(profiles, *ret, rest);
     return MYR_OK;
 }
 

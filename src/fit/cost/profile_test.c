@@ -8,6 +8,7 @@
 #include <stddef.h>
 /* cmocka wants those first */
 #include <cmocka.h>
+#include <stdio.h>
 
 #include "kept.h"
 #include "test_world.h"
@@ -304,6 +305,39 @@ static void devices_and_releases_are_found_by_the_names_that_people_give(void **
     assert_kept("fit-profile-names.txt", &out);
 }
 
+/* torchtitan's loss is compiled with the model since June 2025: nothing else may say so. */
+static void a_month_decides_what_a_release_without_number_has(void **state)
+{
+    static const char *const undated[] = {"torchtitan", "TorchTitan", "torchtitan (ours)",
+                                          "our torchtitan, nightly"};
+    const struct myr_stack *found;
+    struct myr_err err;
+    bool exact;
+    (void)state;
+    for (size_t i = 0; i < MYR_ARRAY_COUNT(undated); i++) {
+        struct myr_str name = myr_str_from(undated[i]);
+        assert_int_equal(myr_profiles_stack(&profiles, name, &found, &exact, &err), MYR_OK);
+        assert_true(!found->fused_loss && myr_stack_undated(&profiles, found));
+    }
+    for (uint32_t year = 2023; year <= 2027; year++) {
+        for (uint32_t month = 1; month <= 12; month++) {
+            char names[3][64];
+            snprintf(names[0], sizeof(names[0]), "torchtitan %u-%02u", year, month);
+            snprintf(names[1], sizeof(names[1]), "torchtitan, main of %u%02u", year, month);
+            /* Read as a year: too early is careful, too late is not. */
+            snprintf(names[2], sizeof(names[2]), "torchtitan %02u/%u", month, year);
+            for (int i = 0; i < 3; i++) {
+                struct myr_str name = myr_str_from(names[i]);
+                assert_int_equal(myr_profiles_stack(&profiles, name, &found, &exact, &err), MYR_OK);
+                bool fused = 100 * year + (i < 2 ? month : 1) >= 202506;
+                if (found->fused_loss != fused || myr_stack_undated(&profiles, found)) {
+                    fail_msg("'%s' is %s", names[i], found->name);
+                }
+            }
+        }
+    }
+}
+
 static void recipes_are_stated_in_words(void **state)
 {
     static const char *const texts[] = {
@@ -411,6 +445,7 @@ int main(void)
         cmocka_unit_test(every_word_of_a_key_is_known),
         cmocka_unit_test(a_name_that_is_there_is_replaced_in_its_place),
         cmocka_unit_test(devices_and_releases_are_found_by_the_names_that_people_give),
+        cmocka_unit_test(a_month_decides_what_a_release_without_number_has),
         cmocka_unit_test(recipes_are_stated_in_words),
         cmocka_unit_test(rules_say_what_a_run_switches_on),
         cmocka_unit_test(peaks_and_constants_are_found_by_name),

@@ -356,12 +356,8 @@ static int find_stack(const struct fit_row *r, struct myr_run *run, struct myr_e
     }
     /* A line whose tables name no release is told apart by the month of the table. */
     uint32_t month = fit_word_month(fit_field(r, COLUMN_recipe_source));
-    for (uint32_t i = 0; rc == MYR_OK && month && i < r->profiles->stack_count; i++) {
-        const struct myr_stack *other = &r->profiles->stacks[i], *now = run->it.stack;
-        bool line = strcmp(other->line, now->line) == 0;
-        bool back = now->since > month && other->order < now->order;
-        bool on = other->since && other->since <= month && other->order > now->order;
-        run->it.stack = line && (back || on) ? other : now;
+    if (rc == MYR_OK && month > 0) {
+        run->it.stack = fit_stack_then(r->profiles, run->it.stack, month);
     }
     return rc;
 }

@@ -469,6 +469,12 @@ static void a_trainer_is_found_by_its_own_word_and_an_unknown_one_by_its_year(vo
     assert_stack("Megatron-LM 2026", "Megatron-LM 2024");
     assert_stack("Megatron-LM", "Megatron-LM 2024");
     assert_stack("NeMo 2026", "NeMo 25.05");
+    assert_stack("torchtitan", "torchtitan");
+    assert_stack("torchtitan main", "torchtitan");
+    assert_stack("torchtitan v0.0.2", "torchtitan 2024");
+    assert_stack("torchtitan v0.2.0", "torchtitan 2025");
+    assert_stack("torchtitan 2025-05", "torchtitan 2024");
+    assert_stack("torchtitan 2025-06", "torchtitan 2025");
     assert_stack("Megatron-Bridge 26.01", "Megatron-Bridge 25.11");
     assert_stack("Megatron-Bridge 27.01", "Megatron-Bridge 26.08");
 }

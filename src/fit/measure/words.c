@@ -114,40 +114,6 @@ bool fit_word_whole(struct myr_str text, uint64_t *ret)
            myr_str_to_u64((struct myr_str){digits, count}, ret);
 }
 
-/* Four digits that no digit stands before; more may follow, as in 202506. */
-uint32_t fit_word_year(struct myr_str text)
-{
-    for (size_t i = 0; i + 4 <= text.len; i++) {
-        uint64_t year;
-        bool starts = i == 0 || text.data[i - 1] < '0' || text.data[i - 1] > '9';
-        if (starts && myr_str_to_u64((struct myr_str){text.data + i, 4}, &year) && year >= 2000 &&
-            year < 2100) {
-            return (uint32_t)year;
-        }
-    }
-    return 0;
-}
-
-/* Six digits, or four and two, with no further digit on either side. */
-uint32_t fit_word_month(struct myr_str text)
-{
-    for (size_t i = 0; i + 6 <= text.len; i++) {
-        /* A dash or a point may stand between the two. */
-        uint64_t year, month;
-        size_t gap = text.data[i + 4] == '-' || text.data[i + 4] == '.';
-        size_t end = i + 6 + gap;
-        bool starts = i == 0 || text.data[i - 1] < '0' || text.data[i - 1] > '9';
-        bool ends =
-            end <= text.len && (end == text.len || text.data[end] < '0' || text.data[end] > '9');
-        if (starts && ends && myr_str_to_u64((struct myr_str){text.data + i, 4}, &year) &&
-            myr_str_to_u64((struct myr_str){text.data + i + 4 + gap, 2}, &month) && year >= 2000 &&
-            year < 2100 && month >= 1 && month <= 12) {
-            return (uint32_t)(100 * year + month);
-        }
-    }
-    return 0;
-}
-
 bool fit_word_precision(struct myr_str text, enum myr_precision *ret)
 {
     *ret = MYR_PRECISION_BF16;

@@ -2,6 +2,7 @@
  */
 #pragma once
 
+#include "cost/dates.h"
 #include "myriad/fit/runs.h"
 
 /* Without blanks at the ends. */
@@ -16,11 +17,6 @@ bool fit_word_open(struct myr_str text);
 
 /* "8", "8.0" (a column with gaps, as table tools write it), "12,288", "12 288". */
 bool fit_word_whole(struct myr_str text, uint64_t *ret);
-/* The first year named, from 2000 to 2099; 0 when there is none. */
-uint32_t fit_word_year(struct myr_str text);
-/* The first month named, as 202506 or 2025-06, in that first form; 0 when there is none. */
-uint32_t fit_word_month(struct myr_str text);
-
 /* False where the word says nothing that is known: then bf16. */
 bool fit_word_precision(struct myr_str text, enum myr_precision *ret);
 /* False where the word is not known: then ZeRO-1. 'ret_hybrid': cut inside a node only (HSDP). */

@@ -336,7 +336,8 @@ static void add_depth(struct fit_space *space, struct myr_arena *arena, uint32_t
     uint32_t layers = q->it.model->layer_count;
     struct fit_depth *depth = &space->depths[space->depth_count];
     *depth = (struct fit_depth){.pp = pp, .first_shape = space->shape_count, .vp_most = 1};
-    uint32_t most = q->vp > FIT_VP_MAX ? q->vp : FIT_VP_MAX;
+    /* More than that is refused by name where nothing was found (refuse.c). */
+    uint32_t most = q->vp > FIT_VP_ASKED ? 1 : q->vp > FIT_VP_MAX ? q->vp : FIT_VP_MAX;
     for (uint32_t vp = q->vp ? q->vp : 1; vp <= (pp > 1 ? most : 1); vp++) {
         if (!fit_allowed(q->vp, vp) || pp * vp > layers + 2) {
             continue;

@@ -349,7 +349,8 @@ int myr_queue_view(const struct myr_queue *q, uint32_t id, struct myr_job_view *
                               .epoch = job->epoch,
                               .attempts = job->attempts,
                               .leaving = job->leaving,
-                              .saved_s = job->saved_s};
+                              .saved_s = job->saved_s,
+                              .guest = queue_is_on(job) && job->guest_of != MYR_NONE};
     if (job->state == MYR_JOB_CLAIMS) {
         ret->nodes = job->gang.count;
         ret->bad = queue_count_bad(q, &job->gang);

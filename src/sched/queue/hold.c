@@ -6,8 +6,8 @@
  * Every node that is kept for somebody who waits is kept here: the places of gangs that have lost
  * nodes, and nodes for who has waited too long, on which nothing new starts.
  *
- * All holds stand in one order (goes_first()): by priority, then by how far the tenant is beyond
- * its share, then places before others, then by age. It is total, and age does not change while
+ * All holds stand in one order (goes_first()): by priority, then places before others, then by how
+ * far the tenant is beyond its share, then by age. It is total, and age does not change while
  * a job waits. Who stands before another may use what is held for that one as if it were open, and
  * nobody the other way round. So no two can keep from each other what is enough for one, and who
  * waits at the head starts as soon as all but what runs, or is bad, is enough for it:
@@ -63,11 +63,11 @@ static bool ranks_before(const struct rank *a, const struct rank *b)
     if (b->job == MYR_NONE || a->priority != b->priority) {
         return b->job == MYR_NONE || a->priority > b->priority;
     }
-    if (a->excess != b->excess) {
-        return a->excess < b->excess;
-    }
     if (a->no_place != b->no_place) {
         return a->no_place < b->no_place;
+    }
+    if (a->excess != b->excess) {
+        return a->excess < b->excess;
     }
     return a->since_s != b->since_s ? a->since_s < b->since_s : a->job < b->job;
 }
@@ -449,9 +449,9 @@ static uint32_t first_of_lines(const struct myr_queue *q)
 
 /*
  * The job starts if it may on open nodes and on its own, or with what is held for those behind it;
- * its own are open.
+ * its own are open. With 'above' somebody outranks it, who goes before it on those nodes too.
  */
-static bool start_held(struct myr_queue *q, size_t at)
+static bool start_held(struct myr_queue *q, size_t at, bool above)
 {
     uint32_t id = q->holds.items[at].job;
     if (queue_may_start(q, id) && queue_start(q, id)) {
@@ -463,7 +463,11 @@ static bool start_held(struct myr_queue *q, size_t at)
     }
     int32_t priority = queue_job(q, id)->spec.priority;
     queue_lift_holds(q, id, priority, true);
-    bool started = queue_may_start(q, id) && queue_start(q, id);
+    if (above) {
+        queue_start_above(q, id);
+    }
+    bool started =
+        queue_job(q, id)->state == MYR_JOB_WAITS && queue_may_start(q, id) && queue_start(q, id);
     if (started) {
         MYR_PROBE("a job starts on what was held for one behind it");
         queue_hand_over(q, id, &queue_job(q, id)->gang);
@@ -493,8 +497,9 @@ static bool serve(struct myr_queue *q, size_t at, uint32_t *first)
             remove_hold(q, at);
             return true;
         }
-        if (start_held(q, at)) {
-            *first = first_of_lines(q);
+        bool started = start_held(q, at, above);
+        *first = started || above ? first_of_lines(q) : *first;
+        if (started) {
             return true;
         }
         queue_set_held(q, &q->holds.items[at], true);

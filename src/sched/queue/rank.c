@@ -98,6 +98,11 @@ bool queue_outranks(const struct myr_queue *q, uint32_t id, uint32_t other)
     if (a->priority != b->priority) {
         return a->priority > b->priority;
     }
+    /* What a gang kept when it lost nodes is its own, whatever its tenant has used since. */
+    bool broken = queue_job(q, id)->broken, other_broken = queue_job(q, other)->broken;
+    if (broken != other_broken) {
+        return broken;
+    }
     return q->policy.order == MYR_ORDER_FAIR && a->tenant != b->tenant &&
            queue_excess(q, a->tenant) < queue_excess(q, b->tenant);
 }

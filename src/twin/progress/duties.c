@@ -127,7 +127,12 @@ void progress_begin(struct progress *p, const struct myr_event *event, int64_t n
 
 /* ---- what is decided ---- */
 
-/* The nodes that a gang has are its own until it has its place again. */
+void progress_lent(struct progress *p, uint32_t id, bool lent)
+{
+    pjob_at(p, id)->lent = lent;
+}
+
+/* The nodes that a gang has are its own until it has its place again, unless they are borrowed. */
 static void keep_place(struct progress *p, uint32_t id)
 {
     struct pjob *job = pjob_at(p, id);
@@ -147,7 +152,7 @@ static void keep_place(struct progress *p, uint32_t id)
         /* A guest has nothing of its own there. */
         /* What an incarnation before this one has left behind is no part of its place. */
         bool now = p->nodes[n].started == id + 1 && p->nodes[n].started_epoch == job->epoch;
-        if (own && now && !guest) {
+        if (own && now && !guest && !job->lent) {
             p->nodes[n].kept_for = id + 1;
             p->nodes[n].kept_gpus = p->nodes[n].state == MYR_NODE_HEALTHY ? own : 0;
             p->nodes[n].kept_ms = p->up_ms;

@@ -34,6 +34,8 @@ void progress_job(struct progress *progress, uint32_t id, const struct myr_job_s
 /* An event and all that was decided on it, between begin and end. */
 void progress_begin(struct progress *progress, const struct myr_event *event, int64_t now_ms);
 void progress_effect(struct progress *progress, const struct myr_effect *effect);
+/* Before the effects on it: a job that is given its turn is told to have borrowed its nodes. */
+void progress_lent(struct progress *progress, uint32_t id, bool lent);
 void progress_end(struct progress *progress);
 
 /* Each minute; 'up': a controller is there. */

@@ -65,6 +65,7 @@ struct pjob {
     bool asked;                /* a person has changed its turn */
     uint8_t state;             /* enum myr_control_job_state */
     bool mends;                /* its nodes are kept for it */
+    bool lent;                 /* the nodes of its last turn are another's */
     bool mended;               /* its last place was that of a job that mends */
     int64_t broke_ms;          /* when it last began to */
     uint32_t epoch;            /* of its last start */
