@@ -2,8 +2,8 @@
 
 tools/sched/shapes.py draws them. MYRIAD_TRACES may name a folder with philly_jobs.csv[.xz] and
 itp/cluster01.csv to cluster10.csv (job_id, submission_time, duration, num_gpu); what is there is
-replayed too, and all clusters of ITP together. At the end stands the table of measurements.md: for
-each group of traces the range of the ratio to first-fit.
+replayed too, and all clusters of ITP together. At the end stands a table: for each group of traces
+the range of the ratio to first-fit.
 """
 import csv
 import json
