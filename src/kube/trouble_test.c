@@ -214,7 +214,8 @@ static void times_are_those_of_the_wall(void **state)
     /* All of the same clock, one after the other. */
     assert_true(before_ms / 1000 <= whole_s && whole_s <= after_ms / 1000);
     assert_true(before_ms <= fine_ms && fine_ms <= after_ms);
-    assert_true(before_ms / 1000 <= time(NULL) && time(NULL) - before_ms / 1000 < 3600);
+    /* time() is told by the tick, and may be that much behind. */
+    assert_true(before_ms / 1000 <= time(NULL) + 1 && time(NULL) - before_ms / 1000 < 3600);
 }
 
 int main(void)

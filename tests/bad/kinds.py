@@ -340,11 +340,12 @@ def running():
                  "--layout FILE")
     yield profile("sched place", "sched place --nodes 4 --model llama3-8b --design design.myr "
                   "--layout layout.yaml")
-    yield Reader("sched replay", "TRACE", "sched replay FILE --design design.myr",
-                 "a trace of jobs (CSV, or as sacct prints it)", CSV | {"tabs.csv"})
-    yield design("sched replay", "--design", "sched replay jobs.csv --design FILE")
-    yield Reader("sched replay", "--tenants", "sched replay jobs.csv --design design.myr --tenants "
-                 "FILE", "a tree of tenants", DOC | {"tenants.yaml"})
+    for verb in ("sched replay", "sched rehearse"):
+        yield Reader(verb, "TRACE", f"{verb} FILE --design design.myr",
+                     "a trace of jobs (CSV, or as sacct prints it)", CSV | {"tabs.csv"})
+        yield design(verb, "--design", f"{verb} jobs.csv --design FILE")
+        yield Reader(verb, "--tenants", f"{verb} jobs.csv --design design.myr --tenants FILE",
+                     "a tree of tenants", DOC | {"tenants.yaml"})
     for verb in ("twin run", "twin search"):
         yield Reader(verb, "SCENARIO", f"{verb} FILE", "a scenario of the twin",
                      DOC | {"scenario.yaml"})
