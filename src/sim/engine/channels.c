@@ -73,10 +73,13 @@ static void *rows_in_lines(size_t count, size_t size)
     enum { LINE = 64, LARGE_PAGE = 2 << 20 };
     MYR_ASSERT(size <= LINE * 2);
     MYR_ASSERT(count <= SIZE_MAX / LINE / 4);
-    /* Whole lines, as aligned_alloc() wants them, and never none. */
+    /* Whole lines, and never none; not aligned_alloc(), which wants whole pages as well. */
     size_t bytes = (count * size / LINE + 1) * LINE;
     size_t large = bytes / LARGE_PAGE * LARGE_PAGE;
-    void *memory = aligned_alloc(large ? LARGE_PAGE : LINE, bytes);
+    void *memory = NULL;
+    if (posix_memalign(&memory, large ? LARGE_PAGE : LINE, bytes) != 0) {
+        memory = NULL;
+    }
     if (memory && large) {
         (void)madvise(memory, large, MADV_HUGEPAGE); /* advice: small ones do as well */
     }
